@@ -442,11 +442,6 @@ class Chain(Protocol):
     def __hash__(self) -> int:
         return hash((self.secrets, self.values, self.outputs))
 
-    def to_json(self) -> str:
-        from rldp.protocol_file.chain_json import to_json
-
-        return to_json(self)
-
 
 def _require_small(what: str, values: int, outputs: int, secrets: int) -> None:
     require_bytes(

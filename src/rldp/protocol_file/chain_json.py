@@ -10,7 +10,7 @@ import numpy as np
 
 from rldp._version import __version__
 from rldp.chain import Chain, ChainGuarantee, ColumnProof, Earlier, Stage
-from rldp.errors import InvalidArgument, ProtocolFileError
+from rldp.errors import ProtocolFileError
 from rldp.protocol_file.chains import (
     ChainClaim,
     ChainDocument,
@@ -18,25 +18,17 @@ from rldp.protocol_file.chains import (
     EarlierTable,
     StageTable,
     table_digest,
-    text_of,
 )
 from rldp.sample import Sample
 from rldp.sets import Credible, Nominal
 from rldp.theory.arrays import DENOMINATOR, numerators
 from rldp.theory.chains import kept_as_it_is
 
-__all__ = ["chain_of", "to_json"]
+__all__ = ["chain_of", "digest_of_stage", "document_of_chain"]
 
 
-def to_json(protocol: Chain) -> str:
-    """Return the text of the chain's file; equal chains give equal texts."""
-    try:
-        return text_of(_document(protocol))
-    except ValueError as error:
-        raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
-
-
-def _document(protocol: Chain) -> ChainDocument:
+def document_of_chain(protocol: Chain) -> ChainDocument:
+    """Return the document that describes a chain."""
     claim = protocol.guarantee
     return ChainDocument(
         generator=f"rldp {__version__}",

@@ -54,7 +54,6 @@ __all__ = [
     "StageTable",
     "chain_in",
     "table_digest",
-    "text_of",
 ]
 
 FORMAT = "rldp-chain"
@@ -226,21 +225,19 @@ class ChainDocument:
             return 1
         return math.prod(len(stage.outputs) for stage in self.stages if stage.kept)
 
-
-def text_of(document: ChainDocument) -> str:
-    """Return the file's text: one line of JSON, keys in a fixed order, every number in full."""
-    claim = document.guarantee
-    tree = {
-        "format": FORMAT,
-        "version": VERSION,
-        "generator": document.generator,
-        "secrets": list(document.secrets),
-        "columns": tree_of_reading(document.reading),
-        "denominator": DENOMINATOR,
-        "stages": [stage.tree for stage in document.stages],
-        "guarantee": None if claim is None else claim.tree,
-    }
-    return json_text(tree) + "\n"
+    @property
+    def tree(self) -> dict[str, object]:
+        """Return the file as JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "generator": self.generator,
+            "secrets": list(self.secrets),
+            "columns": tree_of_reading(self.reading),
+            "denominator": DENOMINATOR,
+            "stages": [stage.tree for stage in self.stages],
+            "guarantee": None if self.guarantee is None else self.guarantee.tree,
+        }
 
 
 def chain_in(tree: dict[str, Any]) -> ChainDocument:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rldp._version import __version__
-from rldp.protocol_file.chains import ChainDocument, text_of as text_of_chain
 from rldp.protocol_file.format import text_of
 from rldp.protocol_file.json import ProtocolFile
 
@@ -29,6 +28,4 @@ def table_of(file: ProtocolFile) -> str:
     True
     """
     origin = f"rldp {__version__} export of the protocol file with SHA-256 {file.sha256}"
-    if isinstance(file.document, ChainDocument):
-        return text_of_chain(replace(file.document, generator=origin, guarantee=None))
     return text_of(replace(file.document, generator=origin, guarantee=None))

@@ -200,6 +200,23 @@ class Document:
         old = self.reading is None and all(isinstance(promise, SetClaim) for promise in promises)
         return VERSIONS[0] if old else VERSIONS[1]
 
+    @property
+    def tree(self) -> dict[str, object]:
+        """Return the file as JSON."""
+        columns = {} if self.reading is None else {"columns": tree_of_reading(self.reading)}
+        return {
+            "format": FORMAT,
+            "version": self.version,
+            "generator": self.generator,
+            "secrets": list(self.secrets),
+            "values": list(self.values),
+            "outputs": list(self.outputs),
+            "denominator": DENOMINATOR,
+            "numerators": self.numerators,
+            "guarantee": None if self.guarantee is None else _claim_tree(self.guarantee),
+            **columns,
+        }
+
 
 def _is_third(claim: Claim) -> bool:
     """Return whether only the third version of the format can express a claim."""
@@ -217,23 +234,9 @@ def _centre_of(promise: Promise) -> Integers | None:
 # Writing
 
 
-def text_of(document: Document) -> str:
+def text_of(document: Document | ChainDocument) -> str:
     """The file's text: one line of JSON, keys in a fixed order, every number in full."""
-    claim = document.guarantee
-    tree = {
-        "format": FORMAT,
-        "version": document.version,
-        "generator": document.generator,
-        "secrets": list(document.secrets),
-        "values": list(document.values),
-        "outputs": list(document.outputs),
-        "denominator": DENOMINATOR,
-        "numerators": document.numerators,
-        "guarantee": None if claim is None else _claim_tree(claim),
-    }
-    if document.reading is not None:
-        tree["columns"] = tree_of_reading(document.reading)
-    return json_text(tree) + "\n"
+    return json_text(document.tree) + "\n"
 
 
 def _claim_tree(claim: Claim) -> dict[str, Any]:

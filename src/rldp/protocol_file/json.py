@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldp._version import __version__
+from rldp.chain import Chain
 from rldp.data.atomic import replacing
 from rldp.errors import InvalidArgument, InvalidArgumentType, ProtocolFileError
 from rldp.protocol import Certificate, Guarantee, Protocol
 from rldp.protocol_file import reader
-from rldp.protocol_file.chain_json import chain_of
+from rldp.protocol_file.chain_json import chain_of, document_of_chain
 from rldp.protocol_file.chains import ChainDocument
 from rldp.protocol_file.format import (
     Claim,
@@ -97,13 +98,12 @@ def from_json(text: str) -> Protocol:
 def to_json(protocol: Protocol) -> str:
     """Return the text of the protocol's file; equal protocols give equal texts."""
     try:
-        text = text_of(_document(protocol))
+        text = text_of(document_of_chain(protocol) if isinstance(protocol, Chain) else _document(protocol))
     except ValueError as error:
         raise InvalidArgument(f"protocol must hold finite numbers to be saved, but: {error}") from error
     if len(text) > reader.MOST_BYTES:
-        raise ProtocolFileError(
-            f"protocol must fit a file, but it {TOO_LARGE}; windows=True has smaller proofs"
-        )
+        advice = "" if isinstance(protocol, Chain) else "; windows=True has smaller proofs"
+        raise ProtocolFileError(f"protocol must fit a file, but it {TOO_LARGE}{advice}")
     return text
 
 
