@@ -76,13 +76,13 @@ def _masses(problem: ChainProblem, law: Floats, j: int) -> Floats:
 def _value(masses: Floats, own: Floats, d: Floats, multipliers: Floats, epsilon: float) -> float:
     """Return the bound that the judge finds for these multipliers, rounded down."""
     first, second = ordered_pairs(masses.shape[1]).T
-    pull = np.zeros((len(masses), masses.shape[1], d.shape[1]))
+    charged = np.zeros((len(masses), masses.shape[1], d.shape[1]))
     for t, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        pull[:, a] += multipliers[:, :, t]
-        pull[:, b] -= np.exp(epsilon) * multipliers[:, :, t]
-    pull = np.divide(pull, own[..., None], out=np.zeros_like(pull), where=own[..., None] > 0)
-    brackets = masses[..., None] * (d + pull[:, :, None, :])
-    size = float((masses[..., None] * (d + np.abs(pull[:, :, None, :]))).max(axis=-1).sum())
+        charged[:, a] += multipliers[:, :, t]
+        charged[:, b] -= np.exp(epsilon) * multipliers[:, :, t]
+    charged = np.divide(charged, own[..., None], out=np.zeros_like(charged), where=own[..., None] > 0)
+    brackets = masses[..., None] * (d + charged[:, :, None, :])
+    size = float((masses[..., None] * (d + np.abs(charged[:, :, None, :]))).max(axis=-1).sum())
     return max(0.0, float(brackets.min(axis=-1).sum()) - _ROUNDING * size)
 
 

@@ -121,18 +121,18 @@ class Variation:
         The weights are scalars, or (..., 1, 1). Within a group, all three terms are g times a polynomial in
         the deviation of e from its mean.
         """
-        point, rho, theta, kappa = self.point, self.point.rho, self.point.theta, 1 - self.point.rho
-        half, within = 0.5 * second, kappa * self._variance
+        point, rho, theta, concavity = self.point, self.point.rho, self.point.theta, 1 - self.point.rho
+        half, within = 0.5 * second, concavity * self._variance
         if self._is_single:
-            constant = base - (kappa * half) * within
-            linear = kappa * (second * self._group - first)
+            constant = base - (concavity * half) * within
+            linear = concavity * (second * self._group - first)
         else:
             slope, between, square = (theta - 1) * self._between, self._between**2, self._group**2
             log_value = self._mean(theta * between - within - square)[..., None, None]
             level = (1 - theta) * ((1 - theta) * between + square + log_value) - (theta - rho) * within
             constant = base + first * slope + half * level
-            linear = kappa * (second * (self._group - slope) - first)
-        quadratic = kappa * (1 + kappa) * half
+            linear = concavity * (second * (self._group - slope) - first)
+        quadratic = concavity * (1 + concavity) * half
         return point.gradient * ((quadratic * self._deviation + linear) * self._deviation + constant)
 
 

@@ -70,9 +70,9 @@ def _panels(a: Floats, nu: Floats, tau: Floats) -> tuple[Floats, Floats, Floats,
     top, width = np.log(mode), 1 / np.sqrt(a + tau * mode**2)
     fall = _FALL / a
     left = np.where(fall < 1, 1.5 * np.sqrt(2 * fall), fall + 1)
-    pull = np.where(steep, nu * mode, 0.0)
-    strong = pull > 2.2 * _FALL
-    near = -np.log1p(-np.sqrt(2 * _FALL / np.where(strong, pull, 4 * _FALL)))
+    linear = np.where(steep, nu * mode, 0.0)
+    strong = linear > 2.2 * _FALL
+    near = -np.log1p(-np.sqrt(2 * _FALL / np.where(strong, linear, 4 * _FALL)))
     left = np.where(strong, np.minimum(left, near), left)
     valley = np.log(np.where(flat, (root - nu) / (2 * np.where(flat, -tau, 1.0) + _SMALLEST), 1.0))
     right = np.log1p(fall + np.sqrt(2 * fall))  # x = e^d − 1 has x − log(1 + x) ≥ fall

@@ -87,12 +87,14 @@ class LowRankBorder:
         across = xp.concat([xp.permute_dims(e * blocks.free, (0, 2, 3, 1)) for e in weights], axis=2)
         energy = blocks.energy
         if coupling is not None:
-            softness, pull, left = (reshape(x, cells) if x.ndim > 1 else x for x in coupling.compliance())
+            softness, beta_over_d, delta = (
+                reshape(x, cells) if x.ndim > 1 else x for x in coupling.compliance()
+            )
             totals[1][1] = totals[1][1] + diagonal_matrix(softness)
-            none = 0 * pull
-            numbers = [xp.concat([none, x], axis=2) for x in (pull, none + 1)]
+            none = 0 * beta_over_d
+            numbers = [xp.concat([none, x], axis=2) for x in (beta_over_d, none + 1)]
             across = xp.concat([across, xp.stack(numbers, axis=-1)], axis=-1)
-            energy = xp.concat([energy, left[:, None], 0 * left[:, None]], axis=1)
+            energy = xp.concat([energy, delta[:, None], 0 * delta[:, None]], axis=1)
         schur = scaled_inverse(_symmetric(totals), settings.schur_jitter, settings)
         reply = xp.matmul(schur, across)
         rows, columns = (reshape(x, (k, -1, energy.shape[1])) for x in (across, reply))

@@ -76,8 +76,8 @@ class CoupledCells:
     def total(self, left: Array, right: Array) -> Array:
         """Return Σ left M⁻¹ right over the outputs: (K, SU, SU), for diagonal weights (K, Y, S, U)."""
         xp, (k, _, secrets, values) = namespace(left), left.shape
-        pull = self.root * self.w
-        one, other = left * pull * (1 / self.omega - 1), right * pull
+        rank = self.root * self.w
+        one, other = left * rank * (1 / self.omega - 1), right * rank
         blocks = xp.sum(one[:, :, :, None, :] * other[:, :, None, :, :], axis=1)  # (K, S, S, U)
         blocks = (
             blocks

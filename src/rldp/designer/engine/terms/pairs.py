@@ -94,14 +94,14 @@ def _modelled(term: RobustPairs) -> tuple[RobustCurvature, EtaModel]:
     r = row_sum(point.beta)
     deviation = point.inverse - r[..., None]
     stiffness = term.w * point.inverse
-    pull = within[..., None] * point.beta
-    pulled = pull * deviation
-    variance = xp.vecdot(pulled, point.p * deviation) + row_sum(stiffness)
+    a_beta = within[..., None] * point.beta
+    spread = a_beta * deviation
+    variance = xp.vecdot(spread, point.p * deviation) + row_sum(stiffness)
     opposed = xp.sqrt(between)[..., None] * xp.asarray([1.0, -1.0], dtype=z.dtype)
     steep = xp.sqrt(ratio)[..., None]
     m = xp.stack([opposed * r, steep * (slope * r - 1)], axis=-2)
     n = xp.stack([opposed, steep * slope], axis=-2)
-    common = RobustCurvature(term, ratio, stiffness, pull * point.inverse + stiffness, pulled + stiffness)
+    common = RobustCurvature(term, ratio, stiffness, a_beta * point.inverse + stiffness, spread + stiffness)
     return common, EtaModel(variance, m, n, within)
 
 
@@ -179,12 +179,12 @@ class LowRankCurvature(RobustCurvature):
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
         """Return Q, the forces and the energy of the direction that scales an output up."""
         term = self.term
-        charge, slope = term.residual(term.multipliers)
+        gradient, slope = term.residual(term.multipliers)
         forces, reply = self.reduce(slope)
         multiplier = barrier * term.q
         products = row_sum(term.z * term.sigma + row_sum(row_sum(term.w * term.point.p) + slope * reply))
         energy = products + namespace(barrier).sum(multiplier * term.q, axis=(2, 3))
-        return term.q, multiplier - charge - forces, energy
+        return term.q, multiplier - gradient - forces, energy
 
     def reduce(self, geta: Array) -> tuple[Array, Array]:
         """Eliminate η: return the effect of its residual on Q, and the step in η at dQ = 0."""

@@ -140,7 +140,7 @@ class RobustUtilityCurvature:
     a: Array  # (K, |S|U)
     diagonal: Array  # (K, |S|U)
     stiffness: Array  # (K, 1, |S|U): w/p
-    within: Array  # (K,)
+    within: Array  # (K,): A, or γ of windows
     eta_curvature: Array  # (K,)
 
     @classmethod
@@ -149,10 +149,10 @@ class RobustUtilityCurvature:
         within = point.value * (1 - point.rho)
         stiffness = term.w * point.inverse
         deviation = point.inverse - row_sum(point.beta)[..., None]
-        pull = within[:, None, None] * point.beta
-        variance = row_sum(pull * point.p * deviation**2 + stiffness)
-        a = pull * deviation + stiffness
-        diagonal = pull * point.inverse + stiffness
+        a_beta = within[:, None, None] * point.beta
+        variance = row_sum(a_beta * point.p * deviation**2 + stiffness)
+        a = a_beta * deviation + stiffness
+        diagonal = a_beta * point.inverse + stiffness
         return cls(term, a[:, 0, :], diagonal[:, 0, :], stiffness, within, variance[:, 0])
 
     def times(self, matrix: Array) -> Array:
@@ -175,9 +175,9 @@ class RobustUtilityCurvature:
         ``docs/theory.md``, 'Windows'.
         """
         point = self.term.point
-        pull = point.beta[:, 0, :] / self.diagonal
-        left = row_sum((point.omega * self.stiffness)[:, 0, :] / self.diagonal) / self.within
-        return 1 / self.diagonal, pull, left
+        beta_over_d = point.beta[:, 0, :] / self.diagonal
+        delta = row_sum((point.omega * self.stiffness)[:, 0, :] / self.diagonal) / self.within
+        return 1 / self.diagonal, beta_over_d, delta
 
     def apply(self, dv: Array, deta: Array) -> tuple[Array, Array]:
         """Return the change of π and of the gradient in η along a step."""

@@ -229,14 +229,14 @@ class RobustWindowsCurvature:
     r"""Newton's quadratic model of the rows, with η and then a eliminated analytically.
 
     With :math:`b = \beta\cdot x`, a row contributes :math:`\mathrm{diag}(D)` plus a quadratic form in b and
-    :math:`A\cdot x`; a meets x through the same two numbers.
+    :math:`a\cdot x`; the level :math:`a_y` meets x through the same two numbers.
     """
 
     term: RobustWindows
-    a: Array  # (K, Y, 2S, U): A
+    a: Array  # (K, Y, 2S, U): a
     diagonal: Array  # (K, Y, 2S, U): D
-    within: Array  # (K, Y, 2S): curvature of g to subtract along β
-    variance: Array  # (K, Y, 2S): curvature in η without that of σ
+    within: Array  # (K, Y, 2S): A, the curvature of g to subtract along β
+    variance: Array  # (K, Y, 2S): V, the curvature in η without that of σ
     ratio: Array  # (K, Y, 2S): z/σ
     c: Array  # (K, Y, 2S): ∂σ/∂η
     stiffness: Array  # (K, Y, 2S): curvature in η
@@ -246,18 +246,18 @@ class RobustWindowsCurvature:
     def of(cls, term: RobustWindows) -> RobustWindowsCurvature:
         point = term.point
         within = term.z * point.value * (1 - point.rho)
-        pull = within[..., None, None] * point.beta
-        push = term.w * point.inverse
+        a_beta = within[..., None, None] * point.beta
+        w_over_p = term.w * point.inverse
         r = row_sum(point.beta)
         deviation = point.inverse - r[..., None]
-        variance = row_sum(pull * point.p * deviation**2 + push)[..., 0]
+        variance = row_sum(a_beta * point.p * deviation**2 + w_over_p)[..., 0]
         ratio = term.z / term.sigma
         c = point.value * r[..., 0] - 1
         stiffness = variance + ratio * c**2
         return cls(
             term,
-            (pull * deviation + push)[..., 0, :],
-            (pull * point.inverse + push)[..., 0, :],
+            (a_beta * deviation + w_over_p)[..., 0, :],
+            (a_beta * point.inverse + w_over_p)[..., 0, :],
             within,
             variance,
             ratio,
@@ -293,13 +293,13 @@ class RobustWindowsCurvature:
 
     def _scaling(self, barrier: Array) -> tuple[Array, Array, Array]:
         term = self.term
-        charge, slope = term.residual(term.multipliers)
+        gradient, slope = term.residual(term.multipliers)
         slope = slope[..., :-1]
         rows = slope / self.stiffness
         products = row_sum(term.z * term.sigma - slope * rows) + row_sum(
             row_sum(term.w * term.point.p)[..., 0]
         )
-        return _scaling(term, barrier, charge - self._forces(rows, 0.0), products)
+        return _scaling(term, barrier, gradient - self._forces(rows, 0.0), products)
 
     def apply(self, dq: Array, deta: Array) -> tuple[Array, Array]:
         """Return the change of the residual along a step: the full Hessian, without elimination."""
@@ -326,9 +326,9 @@ class RobustWindowsCurvature:
         """Return the step in (η, a) that corresponds to ``dq``."""
         xp = namespace(dq)
         x = self.term.x_of(dq)
-        pull = self._slope * xp.vecdot(self.term.point.beta, x)[..., 0]
-        rows = xp.vecdot(self.a, x[..., 0, :]) + self.c * pull
-        level = row_sum(self.term.offset * pull)[..., None]
+        weight_b = self._slope * xp.vecdot(self.term.point.beta, x)[..., 0]
+        rows = xp.vecdot(self.a, x[..., 0, :]) + self.c * weight_b
+        level = row_sum(self.term.offset * weight_b)[..., None]
         return eta0 + self._solved(_join(rows, level))
 
     def _solved(self, rhs: Array) -> Array:
@@ -340,17 +340,17 @@ class RobustWindowsCurvature:
 
 
 def _scaling(
-    term: NominalWindows | RobustWindows, barrier: Array, charge: Array, products: Array
+    term: NominalWindows | RobustWindows, barrier: Array, gradient: Array, products: Array
 ) -> tuple[Array, Array, Array]:
     """Return Q, the forces and the energy of the direction that scales an output up.
 
-    The rows are homogeneous, so their slacks scale too, and the forces are the multipliers: ``charge`` on Q,
-    and ``products`` with the slacks. Everything is in units of a; parts eliminated before a are left out.
+    The rows are homogeneous, so their slacks scale too, and the forces are the multipliers: ``gradient`` in
+    Q, and ``products`` with the slacks. Everything is in units of a; parts eliminated before a are left out.
     """
     level, multiplier = term.eta[..., -1], barrier * term.q
     energy = products + namespace(barrier).sum(multiplier * term.q, axis=(2, 3))
     unit = level[..., None, None]
-    return term.q / unit, (multiplier - charge) / unit, energy / level**2
+    return term.q / unit, (multiplier - gradient) / unit, energy / level**2
 
 
 def _per_secret(estimate: Array) -> tuple[Array, Array, Array]:
