@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rldp.designer.engine.algebra.bases import orthonormal, split_off
+from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.pair_index import PairIndex
@@ -29,7 +30,8 @@ def some_blocks(rng):
     q = rng.uniform(0.1, 1, d.shape)
     image = np.matvec(written, q.reshape(K, OUTPUTS, CELLS))
     energy = np.vecdot(q.reshape(K, OUTPUTS, CELLS), image)
-    return LowRankPairs.of(d, vectors, kernel, q, image.reshape(d.shape), energy, Settings()), written
+    model = LowRankModel(d, vectors, kernel, q, image.reshape(d.shape), energy, linked=True)
+    return LowRankPairs.of(model, Settings()), written
 
 
 def test_outputs_whose_secrets_are_linked_meet_as_if_they_were_written_out():

@@ -5,6 +5,7 @@ import pytest
 from flint import arb, arb_mat, ctx
 
 from rldp.designer.engine import path
+from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.step import NewtonModel, advance
@@ -42,7 +43,7 @@ def test_outputs_of_low_rank_meet_as_if_they_were_written_out(rank):
     image = np.matvec(matrix, free) - row
     energy = np.vecdot(free, image - row) + level
     shaped = (free.reshape(d.shape), image.reshape(d.shape), energy)
-    blocks = LowRankWindows.of(d, vectors, kernel, *shaped, Settings())
+    blocks = LowRankWindows.of(LowRankModel(d, vectors, kernel, *shaped, linked=False), Settings())
     whole = matrix - row[..., :, None] * row[..., None, :] / level[..., None, None]
 
     r, total = rng.normal(size=(k, outputs, n)), rng.normal(size=(k, n))

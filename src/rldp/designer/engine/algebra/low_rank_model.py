@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
-from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
-from rldp.designer.engine.settings import Settings
 from rldp.theory.arrays import Array, namespace, reshape
 
 __all__ = ["LowRankModel"]
@@ -37,11 +34,6 @@ class LowRankModel:
     image: Array
     energy: Array
     linked: bool
-
-    def blocks(self, settings: Settings) -> LowRankPairs | LowRankWindows:
-        """Factorise the matrices."""
-        kind = LowRankPairs if self.linked else LowRankWindows
-        return kind.of(self.d, self.vectors, self.kernel, self.free, self.image, self.energy, settings)
 
     @property
     def linked_kernel(self) -> Array:

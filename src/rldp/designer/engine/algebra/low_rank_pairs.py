@@ -15,6 +15,7 @@ from rldp.designer.engine.algebra.bases import apply_core, core_of, orthonormal
 from rldp.designer.engine.algebra.dense import each, runs
 from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, with_scaling_direction
+from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.theory.arrays import Array, apply, diagonal_matrix, namespace, reshape
 
@@ -39,20 +40,9 @@ class LowRankPairs:
     jitter: float
 
     @classmethod
-    def of(
-        cls,
-        d: Array,
-        vectors: Array,
-        kernel: Array,
-        q: Array,
-        image: Array,
-        energy: Array,
-        settings: Settings,
-    ) -> LowRankPairs:
-        """Factorise diag(d) + vectors kernel vectorsᵀ, given its ``image`` of ``q`` and the ``energy``.
-
-        d, q and image are (K, Y, S, U), vectors (K, Y, S, U, m) and kernel (K, Y, Sm, Sm).
-        """
+    def of(cls, model: LowRankModel, settings: Settings) -> LowRankPairs:
+        """Factorise a model with a linked kernel, whose direction is Q."""
+        d, vectors, q = model.d, model.vectors, model.free
         xp, (k, outputs, secrets, values) = namespace(d), d.shape
         root, width = xp.sqrt(d), vectors.shape[-1] + 1
         ranks = min(values, width)
@@ -64,13 +54,13 @@ class LowRankPairs:
             last = (some * q[:, part, ...])[..., None]
             columns = xp.concat([vectors[:, part, ...] / some[..., None], last], axis=-1)
             basis[:, part, ...], rows = orthonormal(columns, settings)
-            links = _with_last(kernel[:, part, ...], 1 / xp.sum(last * last, axis=(2, 3, 4)), secrets)
+            links = _with_last(model.kernel[:, part, ...], 1 / xp.sum(last * last, axis=(2, 3, 4)), secrets)
             core[:, part, ...] = core_of(_congruent(rows, links), settings)
 
         each(factorise, runs(outputs, 8 * k * secrets * values * width, d, settings), d)
         cells = (k, outputs, 1, secrets * values)
-        inverse, root, q, image = (reshape(x, cells) for x in (1 / d, 1 / root, q, image))
-        blocks = cls(inverse, root, basis, core, q, energy, settings.schur_jitter)
+        inverse, root, q, image = (reshape(x, cells) for x in (1 / d, 1 / root, q, model.image))
+        blocks = cls(inverse, root, basis, core, q, model.energy, settings.schur_jitter)
         return with_scaling_direction(blocks, image, settings)
 
     def border(self, distortion: Array, coupling: Coupling | None, settings: Settings) -> LowRankBorder:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from rldp.designer.engine.algebra.bases import apply_core, core_of, orthonormal
 from rldp.designer.engine.algebra.interface import Coupling
 from rldp.designer.engine.algebra.low_rank_border import LowRankBorder, with_scaling_direction
+from rldp.designer.engine.algebra.low_rank_model import LowRankModel
 from rldp.designer.engine.settings import Settings
 from rldp.theory.arrays import Array, apply, diagonal_matrix, namespace, reshape
 
@@ -31,30 +32,18 @@ class LowRankWindows:
     jitter: float
 
     @classmethod
-    def of(
-        cls,
-        d: Array,
-        vectors: Array,
-        kernel: Array,
-        free: Array,
-        image: Array,
-        energy: Array,
-        settings: Settings,
-    ) -> LowRankWindows:
-        """Factorise diag(d) + vectors kernel vectorsᵀ per secret, and eliminate one more unknown per output.
+    def of(cls, model: LowRankModel, settings: Settings) -> LowRankWindows:
+        """Factorise a model whose kernel does not link secrets, and eliminate one more unknown per output.
 
-        The row of that unknown is not given. Instead a direction is known along which the matrix is nearly
-        singular: ``free`` with a unit of the unknown. ``image`` is the matrix times it, ``energy`` its
-        energy.
+        The row of that unknown is not given. Instead the model's direction is known, along which the matrix
+        is nearly singular: Q with a unit of the unknown.
         """
-        xp = namespace(d)
-        inverse = 1 / d
+        xp, inverse = namespace(model.d), 1 / model.d
         root = xp.sqrt(inverse)
-        basis, rows = orthonormal(vectors * root[..., None], settings)
-        stiff = xp.matmul(xp.matmul(rows, kernel), xp.matrix_transpose(rows))
-        core = core_of(stiff, settings)
-        blocks = cls(inverse, root, basis, core, free, energy, settings.schur_jitter)
-        return with_scaling_direction(blocks, image, settings)
+        basis, rows = orthonormal(model.vectors * root[..., None], settings)
+        core = core_of(xp.matmul(xp.matmul(rows, model.kernel), xp.matrix_transpose(rows)), settings)
+        blocks = cls(inverse, root, basis, core, model.free, model.energy, settings.schur_jitter)
+        return with_scaling_direction(blocks, model.image, settings)
 
     def border(self, distortion: Array, coupling: Coupling | None, settings: Settings) -> LowRankBorder:
         """Return the coupled system of the outputs, for a ``distortion`` (Y, 1, U)."""

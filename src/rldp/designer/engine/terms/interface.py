@@ -260,18 +260,12 @@ class UtilityCurvature(Coupling, Protocol):
         """Return the step in η that corresponds to ``dv``."""
 
 
-class LinearTerm:
-    """Base class of nominal privacy terms, for pairs of secrets and for windows.
-
-    The constraints σ > 0, with multipliers z, are linear, and the projected set has one member.
-    """
+class Term:
+    """Base class of most privacy terms: η is the proof, and nothing concerns readers who know the value."""
 
     eta: Array
-    sigma: Array
-    z: Array
 
     cell_share: float = 1.0
-    shares: tuple[float, ...] = (1.0,)
 
     @property
     def proof(self) -> Array:
@@ -279,6 +273,18 @@ class LinearTerm:
 
     def prices(self) -> None:
         """Return None: there are no constraints for readers who know the value."""
+
+
+class LinearTerm(Term):
+    """Base class of nominal privacy terms, for pairs of secrets and for windows.
+
+    The constraints σ > 0, with multipliers z, are linear, and the projected set has one member.
+    """
+
+    sigma: Array
+    z: Array
+
+    shares: tuple[float, ...] = (1.0,)
 
     @property
     def slacks(self) -> tuple[Array, ...]:
@@ -304,7 +310,7 @@ class LinearTerm:
         return self.cost_of(self.z)
 
 
-class RobustTerm:
+class RobustTerm(Term):
     r"""Base class of robust privacy terms, for pairs of secrets and for windows.
 
     The constraints :math:`\sigma > 0` contain G at points :math:`p > 0`; the multipliers are z and w. The
@@ -313,20 +319,11 @@ class RobustTerm:
 
     mean: NestedMean
     point: MeanPoint
-    eta: Array
     sigma: Array
     z: Array
     w: Array
 
-    cell_share: float = 1.0
     shares: tuple[float, ...] = (1.0, 1.0)
-
-    @property
-    def proof(self) -> Array:
-        return self.eta
-
-    def prices(self) -> None:
-        """Return None: there are no constraints for readers who know the value."""
 
     @property
     def slacks(self) -> tuple[Array, ...]:

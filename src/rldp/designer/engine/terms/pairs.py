@@ -24,6 +24,7 @@ import numpy as np
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
+from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import LinearTerm, RobustTerm, SecondOrder, Start
 from rldp.designer.engine.terms.pair_index import Ends, Forms, PairIndex, forms_of
@@ -165,7 +166,7 @@ class LowRankCurvature(RobustCurvature):
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """Return the model in Q, plus the curvature ``barrier`` (K, Y, |S|, U) of Q > 0."""
-        return self.low_rank(barrier).blocks(settings)
+        return LowRankPairs.of(self.low_rank(barrier), settings)
 
     def low_rank(self, barrier: Array) -> LowRankModel:
         """Return the same before factorisation."""

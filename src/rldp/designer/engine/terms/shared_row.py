@@ -12,6 +12,8 @@ from typing import cast
 
 from rldp.designer.engine.algebra.dense import DenseBlocks
 from rldp.designer.engine.algebra.interface import Blocks
+from rldp.designer.engine.algebra.low_rank_pairs import LowRankPairs
+from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import (
     PrivacyCurvature,
@@ -141,7 +143,8 @@ class SharedCurvature:
         """Return the model in q, plus the curvature ``barrier`` (K, Y, 1, U) of q > 0."""
         part = self.term._repeated(barrier / self.term.secrets)
         if has_few_ranks(self.others):
-            return self.others.low_rank(part).shared().blocks(settings)
+            model = self.others.low_rank(part).shared()
+            return (LowRankPairs if model.linked else LowRankWindows).of(model, settings)
         return DenseBlocks.of(lambda outputs: self._matrix(part, outputs), barrier, settings)
 
     def _matrix(self, part: Array, outputs: slice) -> Array:

@@ -20,6 +20,7 @@ from functools import cached_property
 
 from rldp.designer.engine.algebra.interface import Blocks
 from rldp.designer.engine.algebra.low_rank_model import LowRankModel
+from rldp.designer.engine.algebra.low_rank_windows import LowRankWindows
 from rldp.designer.engine.settings import Settings
 from rldp.designer.engine.terms.interface import LinearTerm, RobustTerm, SecondOrder, Start
 from rldp.theory.arrays import Array, namespace, on_path, per_secret, reshape, row_sum, updated
@@ -123,7 +124,7 @@ class NominalWindowsCurvature:
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """Return the model in Q, plus the curvature ``barrier`` (K, Y, S, U) of Q > 0."""
-        return self.low_rank(barrier).blocks(settings)
+        return LowRankWindows.of(self.low_rank(barrier), settings)
 
     def low_rank(self, barrier: Array) -> LowRankModel:
         """Return the same before factorisation."""
@@ -273,7 +274,7 @@ class RobustWindowsCurvature:
 
     def blocks(self, barrier: Array, settings: Settings) -> Blocks:
         """Return the model in Q, plus the curvature ``barrier`` (K, Y, S, U) of Q > 0."""
-        return self.low_rank(barrier).blocks(settings)
+        return LowRankWindows.of(self.low_rank(barrier), settings)
 
     def low_rank(self, barrier: Array) -> LowRankModel:
         """Return the same before factorisation."""
