@@ -20,6 +20,7 @@ from rldp.data.reading import MISSING, OTHER, Column
 from rldp.designer.chains import ChainProblem
 from rldp.errors import InvalidArgument, InvalidArgumentType
 from rldp.protocol import Protocol
+from rldp.protocol_file.chains import MOST_NUMBERS
 from rldp.sample import Sample
 from rldp.theory import chains
 from rldp.theory.model import Floats
@@ -28,8 +29,6 @@ __all__ = ["After", "arranged", "earlier_names", "fixed_stages", "margin", "requ
 
 After = Sequence[Protocol] | Mapping[str, Protocol]
 """Earlier protocols, in the order of release; a mapping names the sample's column of each."""
-
-_MOST_NUMBERS = 2**25  # in a table for all outputs before it: files with more are refused
 
 _UNLINKED = "; without such rows, designs for single columns with privacy='all' add up, to the sum of their ε"
 
@@ -214,7 +213,7 @@ def _require_secrets(sample: Sample, after: After) -> None:
 
 def _require_numbers(name: str, numbers: int) -> None:
     """Refuse a table that files may not have."""
-    if numbers > _MOST_NUMBERS:
+    if numbers > MOST_NUMBERS:
         raise InvalidArgument(
             f"given and after must have fewer combinations of labels: the table of {name!r} would have "
             f"{numbers} numbers, more than 2^25; rare= merges labels of a given column"

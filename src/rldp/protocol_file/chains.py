@@ -46,6 +46,7 @@ from rldp.protocol_file.reader import (
 
 __all__ = [
     "FORMAT",
+    "MOST_NUMBERS",
     "VERSION",
     "ChainClaim",
     "ChainDocument",
@@ -59,7 +60,7 @@ __all__ = [
 FORMAT = "rldp-chain"
 VERSION = 1
 _MOST_VALUES = 2**20
-_MOST_NUMBERS = 2**25  # in the table of a stage that is not drawn, for all outputs before it
+MOST_NUMBERS = 2**25  # in the table of a stage that is not drawn, for all outputs before it
 _CLAIM = ("epsilon", "n", "counts", "alpha", "prior", "seed", "centre", "columns", "objective", "lower_bound")
 
 
@@ -292,7 +293,7 @@ def _stages(part: Part, secrets: tuple[Label, ...], reading: Reading) -> tuple[S
         contexts = math.prod(len(stage.outputs) for stage in stages)
         if contexts > _MOST_VALUES:
             raise ProtocolFileError(f"{part.path} must have at most 2^20 combinations of outputs")
-        if not stage.is_drawn and contexts * values * len(secrets) > _MOST_NUMBERS:
+        if not stage.is_drawn and contexts * values * len(secrets) > MOST_NUMBERS:
             raise ProtocolFileError(f"{each.path} must have fewer labels: its table would be too large")
     if not stages[-1].is_drawn:
         raise part.fail("stages of which the last is drawn")
