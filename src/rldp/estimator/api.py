@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from rldp._common.checks import choice, finite_number, seed_or_fresh, share_number
 from rldp.errors import DataError, InvalidArgument, RldpWarning
-from rldp.estimator.estimates import INTERVALS, METHODS, Estimate, Interval, Method
+from rldp.estimator.estimates import Estimate, Interval, Method
 from rldp.estimator.functionals import Asked, Functionals, asked
 from rldp.estimator.methods import by_method
 from rldp.estimator.released import Released
@@ -151,8 +151,8 @@ def estimate(
     if not 0 <= least < 1:
         raise InvalidArgument(f"min_agreement must be at least 0 and below 1, got {least!r}")
     how = _How(
-        choice("method", method, METHODS),
-        choice("interval", interval, INTERVALS),
+        choice("method", method, get_args(Method)),
+        choice("interval", interval, get_args(Interval)),
         level,
         least,
         seed_or_fresh(seed),

@@ -13,16 +13,10 @@ from rldp._common.checks import Label, shown
 from rldp._common.frames import Tabular
 from rldp.theory.model import Floats
 
-__all__ = ["INTERVALS", "METHODS", "Estimate", "Interval", "Method"]
+__all__ = ["Estimate", "Interval", "Method"]
 
 Method: TypeAlias = Literal["unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes"]
 Interval: TypeAlias = Literal["normal", "betting"]
-
-METHODS = ("unbiased", "projected", "shrunk", "likelihood", "posterior", "bayes")
-"""Methods of estimation."""
-
-INTERVALS = ("normal", "betting")
-"""Kinds of intervals."""
 
 _ABOUT_METHOD = {
     "unbiased": (

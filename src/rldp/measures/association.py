@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,17 +81,13 @@ def associations(protocol: Protocol, distribution: ArrayLike) -> tuple[Associati
     for i, j in combinations(range(len(names)), 2):
         if not {names[i], names[j]} & set(protocol.value_columns):
             continue  # both are published unchanged
-        labels = [tuple(dict.fromkeys(side[k])) for side in (values, outputs) for k in (i, j)]
-        pairs = _pair(before, i, j), _pair(after, i, j)
-        if any(isinstance(label, str) for side in labels for label in side):
-            strengths = [_cramer(pair) for pair in pairs]
-            measure = "Cramér's V"
-        else:
-            strengths = [
-                _correlation(pairs[0], labels[0], labels[1]),
-                _correlation(pairs[1], labels[2], labels[3]),
-            ]
-            measure = "correlation"
+        sides = [
+            (_pair(grid, i, j), tuple(dict.fromkeys(columns[i])), tuple(dict.fromkeys(columns[j])))
+            for grid, columns in ((before, values), (after, outputs))
+        ]
+        are_numbers = not any(isinstance(label, str) for _, *both in sides for label in chain(*both))
+        strengths = [_correlation(*side) if are_numbers else _cramer(side[0]) for side in sides]
+        measure = "correlation" if are_numbers else "Cramér's V"
         results.append(Association((names[i], names[j]), measure, *strengths))
     return tuple(results)
 
@@ -116,11 +112,14 @@ def by_column(protocol: Protocol, distribution: ArrayLike) -> dict[str, Protocol
         return {}
     p = (1 - _EVERYWHERE) * p + _EVERYWHERE / p.size
     values, outputs = _by_column(protocol.values), _by_column(protocol.outputs)
-    tables = _of_stages(protocol, p) if isinstance(protocol, Chain) else _of_table(protocol, p)
-    labels = [[tuple(dict.fromkeys(column)) for column in side] for side in (values, outputs)]
+    if isinstance(protocol, Chain):
+        tables = _of_stages(protocol, p)
+    else:
+        joint = p[:, :, None] * protocol.matrix
+        tables = [_of_column(joint, *own) for own in zip(values, outputs, strict=True)]
     return {
-        name: Protocol(tables[j], protocol.secrets, labels[0][j], labels[1][j])
-        for j, name in enumerate(names)
+        name: Protocol(table, protocol.secrets, dict.fromkeys(own), dict.fromkeys(out))
+        for name, table, own, out in zip(names, tables, values, outputs, strict=True)
         if name in protocol.value_columns
     }
 
@@ -135,14 +134,10 @@ def _names(protocol: Protocol) -> tuple[str, ...]:
 # Laws
 
 
-def _of_table(protocol: Protocol, p: Floats) -> list[Floats]:
-    values, outputs = _by_column(protocol.values), _by_column(protocol.outputs)
-    joint = p[:, :, None] * protocol.matrix
-    laws = []
-    for u, y in zip(map(_indicators, values), map(_indicators, outputs), strict=True):
-        own = np.einsum("suy,ui,yk->sik", joint, u, y, optimize=True)
-        laws.append(own / own.sum(axis=-1, keepdims=True))
-    return laws
+def _of_column(joint: Floats, values: Sequence[Label], outputs: Sequence[Label]) -> Floats:
+    """Compute P(y_j | s, u_j) from P(s, u, y), for the entry of column j in every value and output."""
+    own = np.einsum("suy,ui,yk->sik", joint, _indicators(values), _indicators(outputs), optimize=True)
+    return np.asarray(own / own.sum(axis=-1, keepdims=True))
 
 
 def _of_stages(protocol: Chain, p: Floats) -> list[Floats]:
