@@ -117,17 +117,13 @@ class ChainProblem:
         """P(u|s) given the counts: (|S|, |U|)."""
         return np.asarray(self.mean / self.mean.sum(axis=1, keepdims=True))
 
-    def fixed_law(self, conditionals: Floats) -> Floats:
-        """Return P(c|s) of the contexts of fixed stages (…, |S|, C), for P(u|s) (…, |S|, |U|)."""
-        return np.asarray(chains.contexts(conditionals, self.fixed, self.values).sum(axis=-1))
-
     def levels(self, t: float) -> Floats:
         """The part of ε that fixed stages leave for the others, by context and pair of secrets: (C, T).
 
         It may be negative. The margin keeps the law of the contexts safe; half of it and twice as much cost
         the same.
         """
-        law = self.fixed_law(self.conditional_mean)
+        law = chains.contexts(self.conditional_mean, self.fixed, self.values).sum(axis=-1)  # P(c|s): (S, C)
         first, second = ordered_pairs(len(law)).T
         unsure = np.zeros_like(law)
         if law.shape[1] != self.known:  # readers do not know all that the contexts tell
@@ -191,18 +187,14 @@ class SolvedChain:
         The size of the sets.
     tables : tuple of array (C_j, |S|, |U_j|, |Y_j|)
         On the grid.
-    costs : array (columns,)
-        Expected distortion of every stage's column at the posterior mean, times its weight.
+    cost : float
+        Expected distortion at the posterior mean: the weighted sum over the columns.
     """
 
     plan: Plan
     t: float
     tables: tuple[Floats, ...]
-    costs: Floats
-
-    @property
-    def cost(self) -> float:
-        return float(self.costs.sum())
+    cost: float
 
 
 def solve_chain(
@@ -370,7 +362,7 @@ def _designed(problem: ChainProblem, plan: Plan, t: float, solve: Solve, gap: fl
         reached = joint.sum(axis=(1, 2)) * max(d.max(), 1.0) > negligible
         tables.append(_stage(joint, reached, level, known, d, radius, lambda part: solve(part, gap)))
     costs = chains.expected_distortions(tables, problem.distortions, problem.mean)
-    return SolvedChain(plan, t, tuple(tables), costs)
+    return SolvedChain(plan, t, tuple(tables), float(costs.sum()))
 
 
 def counted(law: Floats) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from rldp._common.process import on_every_core
+from rldp.designer.engine.algebra.dense import runs
 from rldp.designer.engine.settings import Settings
 from rldp.theory import bounds
 from rldp.theory.arrays import ordered_pairs
@@ -83,7 +84,5 @@ def _ratio(wanted: Floats, actual: Floats) -> Floats:
 
 
 def _parts(pairs: Floats, settings: Settings) -> list[slice]:
-    """Yield runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
-    outputs = pairs.shape[1]
-    count = max(1, settings.part_bytes * outputs // max(pairs.nbytes, 1))
-    return [slice(i, i + count) for i in range(0, outputs, count)]
+    """Return runs of outputs of an array (K, Y, …) that are small enough to be handled together."""
+    return runs(pairs.shape[1], max(pairs[:, :1].nbytes, 1), pairs, settings)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rldp.designer.engine.algebra.dense import runs
 from rldp.designer.engine.settings import Settings
 from rldp.theory.arrays import DENOMINATOR, on_grid
 from rldp.theory.bounds import known_excess, privacy_excess
@@ -100,11 +101,10 @@ def _folded(
     if kept.all():
         return matrix / matrix.sum(axis=3, keepdims=True), eta, kept
     distortion, peak = problem.distortion, matrix.max(axis=1)  # (U, y'), (K, U, y)
-    some = max(1, settings.part_bytes // (8 * k * peak.shape[1] * outputs))
     cost = np.concatenate(
         [
             np.max(peak[:, :, here, None] * (distortion[:, None, :] - distortion[:, here, None]), axis=1)
-            for here in (slice(y, y + some) for y in range(0, outputs, some))
+            for here in runs(outputs, 8 * k * peak.shape[1] * outputs, peak, settings)
         ],
         axis=1,
     )  # (K, y, y')
