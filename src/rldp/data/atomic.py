@@ -97,7 +97,6 @@ def whole(target: Path, *, scratch_folder: Path | None = None, new: bool = False
     The file grows in ``scratch_folder``, on the same disk; by default beside the target.
     """
     folder = scratch_folder or target.parent
-    clear_abandoned(folder, target.name)
     with growing(folder, target.name, private=new or target.exists()) as (file, scratch):
         yield file
         file.flush()
@@ -133,15 +132,13 @@ def new_folder(path: str | PathLike[str], *, name: str = "path") -> Iterator[Pat
     """
     target = Path(os.path.realpath(checked_path(path, name)))
     require_new_folder(target, name)
-    with _writable(path, name, DataFileError):
-        clear_abandoned(target.parent, target.name, folders=True)
-        with growing_folder(target.parent, target.name) as scratch:
-            yield scratch
-            for folder, _, files in os.walk(scratch):
-                for each in [folder, *(str(Path(folder) / file) for file in files)]:
-                    sync(each)
-            scratch.rename(target)
-            sync(target.parent)
+    with _writable(path, name, DataFileError), growing_folder(target.parent, target.name) as scratch:
+        yield scratch
+        for folder, _, files in os.walk(scratch):
+            for each in [folder, *(str(Path(folder) / file) for file in files)]:
+                sync(each)
+        scratch.rename(target)
+        sync(target.parent)
 
 
 def require_new_folder(target: Path, name: str = "path") -> None:
@@ -224,9 +221,11 @@ def _require_regular(target: Path) -> None:
 def growing(folder: Path, name: str, *, private: bool) -> Iterator[tuple[BinaryIO, Path]]:
     """Make a hidden file in ``folder`` for a target called ``name``; yield it and its path.
 
-    It is locked until the block ends, and then removed if it still exists. Its permissions are those of a new
-    file under the umask; if ``private``, only its owner may read and write it.
+    It is locked until the block ends, and then removed if it still exists; first, files that killed processes
+    left for that target are removed. Its permissions are those of a new file under the umask; if ``private``,
+    only its owner may read and write it.
     """
+    clear_abandoned(folder, name)
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         path = _scratch_path(folder, name)
@@ -246,6 +245,7 @@ def growing(folder: Path, name: str, *, private: bool) -> Iterator[tuple[BinaryI
 @contextmanager
 def growing_folder(folder: Path, name: str) -> Iterator[Path]:
     """Make a hidden folder in ``folder`` for a target called ``name``, as :func:`growing` does for files."""
+    clear_abandoned(folder, name, folders=True)
     while True:
         path = _scratch_path(folder, name)
         lock, claimed = None, False

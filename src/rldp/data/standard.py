@@ -10,11 +10,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from rldp.data.atomic import clear_abandoned, growing
+from rldp.data.atomic import growing
 from rldp.errors import DataFileError, FileError
 
 __all__ = ["STANDARD", "printing", "spooled", "standard_input"]
@@ -64,9 +64,5 @@ def printing() -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
 
 
-@contextmanager
-def _scratch() -> Iterator[tuple[BinaryIO, Path]]:
-    folder = Path(tempfile.gettempdir())
-    clear_abandoned(folder, _NAME)
-    with growing(folder, _NAME, private=True) as opened:
-        yield opened
+def _scratch() -> AbstractContextManager[tuple[BinaryIO, Path]]:
+    return growing(Path(tempfile.gettempdir()), _NAME, private=True)
