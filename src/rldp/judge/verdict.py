@@ -162,10 +162,14 @@ def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
     >>> verdict.ok, verdict.epsilon
     (True, 1.0)
     """
+    given: Any = getattr(protocol, "protocol", protocol)
+    file = None if hasattr(given, "to_json") else content_of(given)
     try:
-        return judged(_document(protocol))
-    except _Unreadable as error:
-        return Verdict(False, reasons=(str(error),), readable=False)
+        document = document_of(given.to_json().encode("utf-8") if file is None else file)
+    except (InvalidArgument, ProtocolFileError) as error:
+        reason = str(error) if file is None else f"the file is not a protocol file: {error}"
+        return Verdict(False, reasons=(reason,), readable=False)
+    return judged(document)
 
 
 def judged(document: Document | ChainDocument) -> Verdict:
@@ -188,24 +192,6 @@ def judged(document: Document | ChainDocument) -> Verdict:
     ruling = "all claims proved" if verdict.ok else f"{len(verdict.reasons)} not proved"  # no label in a log
     _log.info("judged in %.2g s; %s", time.perf_counter() - started, ruling)
     return verdict
-
-
-class _Unreadable(Exception):
-    """There is something, but it is not a protocol."""
-
-
-def _document(given: str | PathLike[str] | _HasJson | _HasProtocol) -> Document | ChainDocument:
-    protocol: Any = getattr(given, "protocol", given)
-    if hasattr(protocol, "to_json"):
-        try:
-            return document_of(protocol.to_json().encode("utf-8"))
-        except (InvalidArgument, ProtocolFileError) as error:
-            raise _Unreadable(str(error)) from error
-    content = content_of(protocol)
-    try:
-        return document_of(content)
-    except ProtocolFileError as error:
-        raise _Unreadable(f"the file is not a protocol file: {error}") from error
 
 
 def _judged(document: Document, claim: Claim) -> Verdict:

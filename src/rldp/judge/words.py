@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from typing import Any
 
-from rldp._common.checks import Label, shown
+from rldp._common.checks import shown
 from rldp._common.levels import summed
 from rldp.protocol_file.format import (
     Claim,
@@ -203,19 +204,9 @@ def known_not_promised(kappa: float, level: float) -> tuple[str, ...]:
 # Distortion
 
 
-def _difference(u: Label, y: Label) -> float:
-    assert not isinstance(u, tuple), "asked for of single columns only"
-    assert not isinstance(y, tuple), "asked for of single columns only"
-    return float(u) - float(y)
-
-
-def _squared(u: Label, y: Label) -> float:
-    return _difference(u, y) * _difference(u, y)
-
-
-_KNOWN: dict[str, Callable[[Label, Label], float]] = {
-    "(u − y)²": _squared,
-    "|u − y|": lambda u, y: abs(_difference(u, y)),
+_KNOWN: dict[str, Callable[[Any, Any], float]] = {
+    "(u − y)²": lambda u, y: (float(u) - float(y)) * (float(u) - float(y)),
+    "|u − y|": lambda u, y: abs(float(u) - float(y)),
     "1 if y ≠ u, else 0": lambda u, y: float(u != y),
 }
 
@@ -232,7 +223,7 @@ def distortion_words(document: Document, claim: Claim) -> str:
     return f"the table d(u, y) in the file, which goes from {min(entries)!r} to {max(entries)!r}"
 
 
-def _tabulated(formula: Callable[[Label, Label], float], document: Document) -> Table | None:
+def _tabulated(formula: Callable[[Any, Any], float], document: Document) -> Table | None:
     """Return the formula at every value and output; None if it does not apply to the labels."""
     names = (*document.values, *document.outputs)
     if formula is not _KNOWN["1 if y ≠ u, else 0"] and any(isinstance(label, str | tuple) for label in names):
