@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from rldp._common.checks import Label, kind_name
 from rldp.data import arrow
+from rldp.data.bins import Bins
 from rldp.data.labels import NOT_A_LABEL, Alphabet, Codes, Encoded, is_label
 from rldp.data.meaning import Kind, labels_read_as
 from rldp.data.reading import MISSING
@@ -140,8 +141,9 @@ def _joined(parts: list[Codes]) -> Codes:
 def _codes(piece: Any, alphabet: Alphabet) -> Codes:
     if isinstance(piece, list):
         return alphabet.of_objects(piece)
-    are_numbers = arrow.types.is_integer(piece.type) or arrow.types.is_floating(piece.type)
-    codes = alphabet.of_numbers(piece.to_numpy(zero_copy_only=False)) if are_numbers else None
+    codes, are_numbers = None, arrow.types.is_integer(piece.type) or arrow.types.is_floating(piece.type)
+    if are_numbers and (not piece.null_count or isinstance(alphabet, Bins)):
+        codes = alphabet.of_numbers(piece.to_numpy(zero_copy_only=False))
     return _looked_up(_numbered(piece), alphabet.of_objects) if codes is None else codes
 
 
