@@ -8,7 +8,8 @@ from itertools import permutations
 
 from rldp._common.checks import shown
 from rldp._common.levels import Detour, detours, own_levels, summed
-from rldp.protocol_file.format import Claim, Document, SetClaim, Table
+from rldp.judge.words import not_covered
+from rldp.protocol_file.format import Claim, Document, Table
 
 __all__ = ["levels_not_promised", "levels_promised", "levels_sentence"]
 
@@ -49,7 +50,8 @@ def _through_others(document: Document, claim: Claim) -> Iterator[str]:
 
 def _detours(claim: Claim) -> list[Detour]:
     """Levels implied for secrets that the promise covers."""
-    levels, kept = _levels(claim), _spoken_of(claim)
+    levels, unseen = _levels(claim), not_covered(claim.privacy, claim)
+    kept = [s for s in range(len(levels)) if s not in unseen]
     return [
         Detour(kept[each.first], kept[each.second], tuple(kept[s] for s in each.through), each.level)
         for each in detours([[levels[a][b] for b in kept] for a in kept])
@@ -61,19 +63,10 @@ def _levels(claim: Claim) -> Table:
     return claim.levels
 
 
-def _spoken_of(claim: Claim) -> list[int]:
-    """Return the secrets that the promise covers: the centre alone says nothing about unseen ones."""
-    kept, promise = list(range(len(claim.counts))), claim.privacy
-    if isinstance(promise, SetClaim) and (promise.lambda_ is None or promise.radius == 0):
-        rows = claim.counts if promise.centre is None else promise.centre
-        kept = [s for s in kept if any(rows[s])]
-    return kept
-
-
 def _of_attributes(document: Document, claim: Claim) -> Iterator[str]:
     """State against which readers the level of an attribute protects, if all combinations are covered."""
     attributes = _attributes(document, claim)
-    if len(_spoken_of(claim)) < len(document.secrets):
+    if not_covered(claim.privacy, claim):
         return
     for k, (name, level) in enumerate(attributes):
         if math.isinf(level):

@@ -31,6 +31,7 @@ __all__ = [
     "noise_assumption",
     "noise_not_promised",
     "noise_promised",
+    "not_covered",
     "not_promised",
     "proved_set",
     "scope",
@@ -90,12 +91,17 @@ def _is_estimate(promise: Promise) -> bool:
     return isinstance(promise, SetClaim) and (promise.lambda_ is None or promise.radius == 0)
 
 
-def except_for(promise: Promise, document: Document, claim: Claim) -> str:
-    """Name the unseen secrets, about which the estimate says nothing."""
+def not_covered(promise: Promise, claim: Claim) -> list[int]:
+    """Return the unseen secrets, about which the estimate alone says nothing."""
     if not isinstance(promise, SetClaim) or not _is_estimate(promise):
-        return ""
+        return []
     rows = claim.counts if promise.centre is None else promise.centre
-    unseen = [shown(secret) for secret, row in zip(document.secrets, rows, strict=True) if not any(row)]
+    return [s for s, row in enumerate(rows) if not any(row)]
+
+
+def except_for(promise: Promise, document: Document, claim: Claim) -> str:
+    """Name the secrets that a promise does not cover."""
+    unseen = [shown(document.secrets[s]) for s in not_covered(promise, claim)]
     return f", and not for secrets that the sample never shows ({', '.join(unseen)})" if unseen else ""
 
 
