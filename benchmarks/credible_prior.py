@@ -185,8 +185,15 @@ def _measured(piece: tuple[Case, int, argparse.Namespace]) -> dict[str, list[flo
     last = min(start + _SAMPLES_AT_ONCE, _scaled(case, options))
     truths, counts = zip(*(drawn(case, options.adult, i) for i in range(start, last)), strict=True)
     d = _distances(case)
+    settings = rldp.Settings(batch_hits=rldp.Settings().hits)  # as many draws as for one sample
     batch = rldp.design_batch(
-        np.stack(counts), EPSILON, privacy=promise, utility=rldp.Nominal(), distortion=d, gap=GAP
+        np.stack(counts),
+        EPSILON,
+        privacy=promise,
+        utility=rldp.Nominal(),
+        distortion=d,
+        gap=GAP,
+        settings=settings,
     )
     truth = np.stack(truths)
     conditional = truth / truth.sum(axis=2, keepdims=True)
