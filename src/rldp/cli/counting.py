@@ -23,7 +23,7 @@ from rldp.distortions import Distortion, DistortionName
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
 
-__all__ = ["Counter", "Counting", "Data", "Measuring", "Noise", "RowsAPerson", "with_noise"]
+__all__ = ["Counter", "Counting", "Data", "Measuring", "Noising"]
 
 Data: TypeAlias = Annotated[
     Path,
@@ -36,45 +36,6 @@ Data: TypeAlias = Annotated[
 
 
 Number = TypeVar("Number", int, float)
-
-Noise: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        metavar="E",
-        help="Add discrete Laplace noise to every count, once. The noisy counts of a confidential table "
-        "are then E-differentially private, and you may publish them.",
-    ),
-]
-RowsAPerson: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        metavar="M",
-        help="With --noise: the largest number of rows of one person. The noise is M times as large.",
-        show_default="1",
-    ),
-]
-
-
-def with_noise(
-    count: Callable[[], rldp.Sample], noise: float | None, rows_a_person: int | None, counting: Counting
-) -> rldp.Sample:
-    """Add the requested noise to the sample; warn of labels that were found in the table."""
-    if noise is None:
-        if rows_a_person is not None:
-            raise InvalidArgument("--rows-a-person must be given with --noise, got no --noise")
-        return count()
-    if counting.bins:
-        raise InvalidArgument("--bins must be left out with --noise, since they depend on exact counts")
-    if not counting.secrets or counting.values is None:
-        warn(
-            "labels that occur in a confidential table are facts about people: give --secrets and --values, "
-            "unless all labels are public"
-        )
-    try:
-        return count().noisy(noise, rows_a_person=1 if rows_a_person is None else rows_a_person)
-    except InvalidArgument as error:  # the library's name of the level is that of --epsilon here
-        raise InvalidArgument(str(error).replace("epsilon must", "--noise must", 1)) from None
-
 
 DISTORTIONS: tuple[DistortionName, ...] = get_args(DistortionName)
 
@@ -280,6 +241,48 @@ class Counter:
         columns = [*(self.options.secret or ()), *(self.options.given or ()), *(self.options.value or ())]
         note_found_delimiter(self.source, columns)
         return counted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noising:
+    """Noise on the counts of a confidential table."""
+
+    noise: Annotated[
+        float | None,
+        typer.Option(
+            metavar="E",
+            help="Add discrete Laplace noise to every count, once. The noisy counts of a confidential table "
+            "are then E-differentially private, and you may publish them.",
+        ),
+    ] = None
+    rows_a_person: Annotated[
+        int | None,
+        typer.Option(
+            metavar="M",
+            help="With --noise: the largest number of rows of one person. The noise is M times as large.",
+            show_default="1",
+        ),
+    ] = None
+
+    def sample(self, count: Callable[[], rldp.Sample], counting: Counting) -> rldp.Sample:
+        """Return the counts with the requested noise; warn of labels that were found in the table."""
+        if self.noise is None:
+            if self.rows_a_person is not None:
+                raise InvalidArgument("--rows-a-person must be given with --noise, got no --noise")
+            return count()
+        if counting.bins:
+            raise InvalidArgument("--bins must be left out with --noise, since they depend on exact counts")
+        if not counting.secrets or counting.values is None:
+            warn(
+                "labels that occur in a confidential table are facts about people: give --secrets and "
+                "--values, unless all labels are public"
+            )
+        try:
+            return count().noisy(
+                self.noise, rows_a_person=1 if self.rows_a_person is None else self.rows_a_person
+            )
+        except InvalidArgument as error:  # the library's name of the level is that of --epsilon here
+            raise InvalidArgument(str(error).replace("epsilon must", "--noise must", 1)) from None
 
 
 class Measured(TypedDict):

@@ -19,7 +19,7 @@ from rldp.adviser.ladder import others_than, rungs, under_estimate
 from rldp.adviser.verdict import Worth, is_hardly_better, may_take_minutes, worth
 from rldp.cli.app import Json, command, is_quiet, note, progress, require_writable, warn, warned
 from rldp.cli.commands import is_on_command_line
-from rldp.cli.counting import Counter, Counting, Data, Measured, Measuring, Noise, RowsAPerson, with_noise
+from rldp.cli.counting import Counter, Counting, Data, Measured, Measuring, Noising
 from rldp.cli.machine import plain, show_json
 from rldp.cli.promising import Levels, Promises, Promising
 from rldp.errors import InvalidArgument
@@ -37,6 +37,7 @@ def design(
     measuring: Measuring,
     promising: Promising,
     levels: Levels,
+    noising: Noising,
     max_distortion: Annotated[
         float | None,
         typer.Option(
@@ -92,8 +93,6 @@ def design(
             show_default="shown where that takes seconds",
         ),
     ] = None,
-    noise: Noise = None,
-    rows_a_person: RowsAPerson = None,
     as_json: Json = False,
 ) -> None:
     """Design a protocol from a public sample, and write it with its proof to a file."""
@@ -119,7 +118,7 @@ def design(
     before = _released_before(after)
     counter = counting.counter(command, data, before)
     count = partial(counter.sample, levels.one, measuring.distortion, **promises)
-    sample = with_noise(count, noise, rows_a_person, counting)
+    sample = noising.sample(count, counting)
     others = False if sample.noise is not None else others
     measured = measuring.of(sample)
     if max_seconds is None and may_take_minutes(sample):
@@ -153,7 +152,7 @@ def design(
         )
     claim = designed.protocol.guarantee
     assert claim is not None
-    if noise is None and claim.levels is None and (as_json or not is_quiet()):
+    if noising.noise is None and claim.levels is None and (as_json or not is_quiet()):
         _advise_bins(counter, designed, sample, measuring.distortion, promises)
     designed.protocol.save(output)
     if is_quiet() and not as_json:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rldp.cli.app import Json, command, is_quiet, require_writable, warned
-from rldp.cli.counting import Counting, Noise, RowsAPerson, with_noise
+from rldp.cli.counting import Counting, Noising
 from rldp.cli.machine import picked, show_json
 from rldp.errors import InvalidArgument
 from rldp.protocol_file.samples import is_sample_file
@@ -22,8 +22,7 @@ def sample(
     ],
     counting: Counting,
     output: Annotated[Path, typer.Option("--output", "-o", help="Sample file to write (JSON).")],
-    noise: Noise = None,
-    rows_a_person: RowsAPerson = None,
+    noising: Noising,
     as_json: Json = False,
 ) -> None:
     """Count the columns of a table once, and save the counts and labels in a file.
@@ -38,7 +37,7 @@ def sample(
     require_other_file(output, data, "the data")
     if is_sample_file(data):
         raise InvalidArgument(f"data must be a table, got {str(data)!r}, which is a sample file already")
-    counted = with_noise(counting.counter(command, data).sample, noise, rows_a_person, counting)
+    counted = noising.sample(counting.counter(command, data).sample, counting)
     counted.save(output)
     if as_json:
         facts = {
