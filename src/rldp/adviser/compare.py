@@ -36,7 +36,7 @@ from rldp.sets import (
 )
 from rldp.theory.model import Floats
 
-__all__ = ["RIVAL", "Compared", "Comparison", "compare"]
+__all__ = ["RIVAL", "Compared", "Comparison", "Setting", "compare"]
 
 Kind = Literal["design", "simple", "given"]
 BLIND = "without reading the secret"
@@ -198,7 +198,7 @@ def compare(
     (level,) = checked_levels([epsilon], "epsilon")
     of_privacy, utility = usual(sample, renamed("promises", promises, "privacy", privacy), utility)
     useful = _checked_utility(utility, alpha, sample)
-    setting = _Setting(sample, level, useful, alpha, prior, draws, seed)
+    setting = Setting(sample, level, useful, alpha, prior, draws, seed)
     measure = distortion_of(sample, distortion, outputs, weights)
     d, names = measure.matrix, measure.outputs
     chosen = named_sets(of_privacy, alpha=alpha, prior=prior)
@@ -234,21 +234,21 @@ def compare(
             epsilon_known=known,
             gap=gap,
         )
-        rows.append(setting.row(name, "design", designed.protocol, d))
+        rows.append(setting.row(name, "design", designed.protocol, d, setting.proved(designed.protocol)))
     for name, protocol in baselines(sample, level, d, names, useful).items():
         tell(name)
-        rows.append(setting.row(name, "simple", protocol, d))
+        rows.append(setting.row(name, "simple", protocol, d, setting.proved(protocol)))
     for name, protocol in given.items():
         tell(name)
         own = distortion_of(sample, distortion, protocol.outputs, weights).matrix
-        rows.append(setting.row(name, "given", protocol, own))
+        rows.append(setting.row(name, "given", protocol, own, setting.proved(protocol)))
     tell("")
     return Comparison(tuple(rows), level, sample, useful, checked_prior(prior))
 
 
 @dataclass(frozen=True)
-class _Setting:
-    """The common setting in which protocols are judged."""
+class Setting:
+    """The common setting in which the protocols of a comparison are judged."""
 
     sample: Sample
     epsilon: float
@@ -258,7 +258,9 @@ class _Setting:
     draws: int
     seed: int
 
-    def row(self, name: str, kind: Kind, protocol: Protocol, d: Floats) -> Compared:
+    def row(
+        self, name: str, kind: Kind, protocol: Protocol, d: Floats, proved: UncertaintySet | None
+    ) -> Compared:
         """Return the row of a protocol."""
         sample = self.sample
         law = posterior(protocol, sample, prior=self.prior, draws=self.draws, seed=self.seed, distortion=d)
@@ -276,11 +278,11 @@ class _Setting:
             leakage_high=high,
             known_leakage=known_leakage(protocol),
             risk=law.risk(self.epsilon),
-            proved=self._proved(protocol),
+            proved=proved,
             protocol=protocol,
         )
 
-    def _proved(self, protocol: Protocol) -> UncertaintySet | None:
+    def proved(self, protocol: Protocol) -> UncertaintySet | None:
         """Return the set a design was made for or, for other protocols, the largest of a few proved sets."""
         claim = protocol.guarantee
         if claim is not None and claim.sample is self.sample:

@@ -150,7 +150,15 @@ def test_of_a_large_table_nothing_is_designed_and_the_simple_mechanisms_are_the_
     by_name = {row.name: row for row in usual.compared}
     for row in found.compared:
         twin = by_name[row.name]
-        for number in ("promised", "estimate", "leakage_median", "leakage_high", "risk", "proved"):
+        for number in (
+            "promised",
+            "estimate",
+            "relabelled",
+            "leakage_median",
+            "leakage_high",
+            "risk",
+            "proved",
+        ):
             assert getattr(row, number) == getattr(twin, number), (row.name, number)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from rldp._common.process import silenced
 from rldp.adviser.baselines import baselines, is_private_anyway
-from rldp.adviser.compare import RIVAL, Compared, compare
+from rldp.adviser.compare import RIVAL, Compared, Setting, compare
 from rldp.adviser.frontier import Frontier, checked_levels, frontier
 from rldp.adviser.ladder import STANDARD, WITH_NOISE, named_sets
 from rldp.adviser.verdict import Worth, worth
@@ -21,8 +21,6 @@ from rldp.judge import Verdict, verify
 from rldp.measures.association import Association, associations, by_column
 from rldp.measures.leakage import (
     WorstCase,
-    distortion,
-    known_leakage,
     worst_case,
     worst_case_distortion,
 )
@@ -44,6 +42,7 @@ FEW, SOME = 1_000, 10_000
 """Entries |S|·|U|·|Y| of a table up to which many levels and promises, or some levels, are designed for: on
 one core, a design takes a tenth of a second there, or some seconds."""
 DRAWS = 20_000
+_ALPHA = 0.05  # of promises where the protocol's has none
 _GAP = 1e-4  # of designs that are only compared with
 _ROUND = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)  # preferred numbers, three to a doubling
 _AROUND = 8.0  # times ε, and a fraction of it: between these, other levels are tried
@@ -224,9 +223,9 @@ def gathered(
         claim = _checked_claim(protocol)
         promised = worst_case_distortion(protocol, claim.sample, claim.utility)[1]
         setting = _Setting(protocol, claim, draws, seed, beside)
-        compared = setting.compared(verdict, part(5, 25))
-        curve = setting.frontier(wanted, part(25, 75))
         law = setting.law(protocol, claim.epsilon)
+        compared = setting.compared(verdict, law, part(5, 25))
+        curve = setting.frontier(wanted, part(25, 75))
         own = Level(claim.epsilon, promised, compared[0].estimate, law, verdict.ok, protocol, is_own=True)
         levels = setting.levels(own, curve, part(75, 95))
         told(95, 100, "worst distribution")
@@ -329,7 +328,7 @@ class _Setting:
     @property
     def known(self) -> dict[str, UncertaintySet]:
         """All named promises, at the protocol's α."""
-        alpha = getattr(self.own, "alpha", None) or 0.05
+        alpha = getattr(self.own, "alpha", None) or _ALPHA
         return named_sets(tuple(NAMED), alpha=alpha, prior=self.prior)
 
     @property
@@ -345,20 +344,23 @@ class _Setting:
         few = wanted if self.protocol.matrix.size <= FEW else wanted[-1:]
         return {name: self.known[name] for name in few}
 
-    def compared(self, verdict: Verdict, tell: Told) -> tuple[Compared, ...]:
+    def compared(self, verdict: Verdict, law: Law, tell: Told) -> tuple[Compared, ...]:
         """Return the protocol, then designs with other promises, then simple mechanisms."""
         claim, outputs, utility = self.claim, self.protocol.outputs, _same_for_all(self.claim.utility)
         proved = self.claim.privacy if verdict.epsilon is not None else None
         if self.beside or self.protocol.matrix.size > SOME:
-            mechanisms = {OWN: self.protocol}
-            if not self.beside:
-                mechanisms |= baselines(claim.sample, claim.epsilon, claim.distortion, outputs, utility)
-            rows = []
-            for done, (name, each) in enumerate(mechanisms.items()):
-                tell(done, len(mechanisms), name)
-                private = name != OWN and is_private_anyway(each, claim.epsilon)
-                known = AllDistributions() if private else proved if name == OWN else None
-                rows.append(self._row(name, each, known))
+            setting = Setting(claim.sample, claim.epsilon, utility, _ALPHA, self.prior, self.draws, self.seed)
+            tell(0, 1, OWN)
+            own = setting.row(OWN, "given", self.protocol, claim.distortion, proved)
+            own = replace(own, leakage_median=law.median, leakage_high=law.high, risk=law.risk)
+            if self.beside:
+                return (own,)
+            simple = baselines(claim.sample, claim.epsilon, claim.distortion, outputs, utility)
+            rows = [own]
+            for done, (name, each) in enumerate(simple.items(), 1):
+                tell(done, 1 + len(simple), name)
+                private = AllDistributions() if is_private_anyway(each, claim.epsilon) else None
+                rows.append(setting.row(name, "simple", each, claim.distortion, private))
             return tuple(rows)
         comparison = compare(
             claim.sample,
@@ -378,25 +380,6 @@ class _Setting:
         everything = {"all distributions"} if isinstance(self.own, AllDistributions) else set()
         others = (row for row in comparison.rows if row.name not in {OWN, RIVAL, self.promise, *everything})
         return replace(comparison[OWN], proved=proved), *others
-
-    def _row(self, name: str, protocol: Protocol, proved: UncertaintySet | None) -> Compared:
-        """Return the row of a protocol, as in a comparison."""
-        claim, law = self.claim, self.law(protocol, self.claim.epsilon)
-        estimate = distortion(protocol, claim.sample.distribution, claim.distortion)
-        utility = _same_for_all(claim.utility)
-        return Compared(
-            name=name,
-            kind="given" if name == OWN else "simple",
-            promised=worst_case_distortion(protocol, claim.sample, utility, claim.distortion)[1],
-            estimate=estimate,
-            relabelled=estimate,
-            leakage_median=law.median,
-            leakage_high=law.high,
-            known_leakage=known_leakage(protocol),
-            risk=law.risk,
-            proved=proved,
-            protocol=protocol,
-        )
 
     def frontier(self, wanted: list[float], tell: Told) -> Frontier | None:
         """Design for the same distortion at other ε; empty if none are to be made."""
