@@ -47,7 +47,6 @@ CHANGES: dict[str, tuple[str, ...]] = {
     "patience": ("8", "48"),
     "boundary": ("0.9", "0.999"),
     "most_shortenings": ("10",),
-    "centring": ("0.001", "0.1"),
     "near": ("0",),
     "large": ("0", "1000000"),
     "far": ("0", "1"),

@@ -261,8 +261,8 @@ def advance(iterate: Iterate, distortion: Array, gap_now: Array, settings: Setti
     μ stays above the share ``settings.lag`` of the gap per slack; a larger share is more careful.
     """
     xp, model = namespace(iterate.q), NewtonModel.at(iterate, distortion, settings)
-    centring = xp.clip(0.5 * (1 - iterate.reached), min=settings.centring)
-    target = xp.maximum(centring * iterate.mu, settings.lag * gap_now / iterate.centre.total)
+    centred = 0.5 * (1 - iterate.reached) * iterate.mu
+    target = xp.maximum(centred, settings.lag * gap_now / iterate.centre.total)
     target = xp.minimum(target, iterate.mu)
     plain = model.direction(target, rough=iterate.rough)
     stiff = xp.max(iterate.multipliers / iterate.slacks, axis=1) > iterate.ease
