@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from rldp.cli.voice import note
-from rldp.data.sources import Source
-
-__all__ = ["Delimiter", "Encoding", "NewData", "ShowLabels", "chosen", "note_found_delimiter"]
+__all__ = ["Delimiter", "Encoding", "NewData", "ShowLabels", "chosen"]
 
 Delimiter: TypeAlias = Annotated[
     str | None,
@@ -59,14 +55,3 @@ class NewData:
 def chosen(options: object) -> dict[str, Any]:
     """Return the options of a group that were set; for the others, the library has defaults."""
     return {name: value for name, value in vars(options).items() if value not in (None, [])}
-
-
-def note_found_delimiter(source: Source, columns: Sequence[str]) -> None:
-    """Print the delimiter, if it was not given and is not a comma."""
-    from rldp.data.headers import located
-
-    if source.parquet or source.dialect.delimiter is not None:
-        return
-    delimiter = located(source, columns).source.dialect.delimiter
-    if delimiter != ",":
-        note(f"{source} is read with the delimiter {delimiter!r}")

@@ -14,7 +14,7 @@ import rldp
 from rldp._common.checks import Label
 from rldp.adviser.binning import CANDIDATES, best, is_fine
 from rldp.cli.app import note, progress, warn
-from rldp.cli.columns import Delimiter, Encoding, ShowLabels, note_found_delimiter
+from rldp.cli.columns import Delimiter, Encoding, ShowLabels
 from rldp.cli.commands import is_on_command_line
 from rldp.cli.tables import distortion_table, listed_labels, order_of, outputs_of
 from rldp.data.reading import Treatment
@@ -238,9 +238,19 @@ class Counter:
                 bins=_numbers("--bins", self.options.bins, int),
                 bin_width=_numbers("--bin-width", self.options.bin_width, float),
             )
-        columns = [*(self.options.secret or ()), *(self.options.given or ()), *(self.options.value or ())]
-        note_found_delimiter(self.source, columns)
+        self._note_delimiter(self.source)
         return counted
+
+    def _note_delimiter(self, source: Source) -> None:
+        """Print the delimiter, if it was not given and is not a comma."""
+        from rldp.data.headers import located
+
+        if source.parquet or source.dialect.delimiter is not None:
+            return
+        columns = [*(self.options.secret or ()), *(self.options.given or ()), *(self.options.value or ())]
+        delimiter = located(source, columns).source.dialect.delimiter
+        if delimiter != ",":
+            note(f"{source} is read with the delimiter {delimiter!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
