@@ -185,23 +185,16 @@ def _measured(piece: tuple[Case, int, argparse.Namespace]) -> dict[str, list[flo
     last = min(start + _SAMPLES_AT_ONCE, _scaled(case, options))
     truths, counts = zip(*(drawn(case, options.adult, i) for i in range(start, last)), strict=True)
     d = _distances(case)
-    settings = rldp.Settings(batch_hits=rldp.Settings().hits)  # as many draws as for one sample
-    batch = rldp.design_batch(
-        np.stack(counts),
-        EPSILON,
-        privacy=promise,
-        utility=rldp.Nominal(),
-        distortion=d,
-        gap=GAP,
-        settings=settings,
-    )
+    promises = {"privacy": promise, "utility": rldp.Nominal()}
+    designs = [rldp.design(rldp.Sample(n), EPSILON, **promises, distortion=d, gap=GAP) for n in counts]
+    matrices = np.stack([design.protocol.matrix for design in designs])
     truth = np.stack(truths)
     conditional = truth / truth.sum(axis=2, keepdims=True)
-    given_secret = np.einsum("ksu,ksuy->ksy", conditional, batch.matrices)
+    given_secret = np.einsum("ksu,ksuy->ksy", conditional, matrices)
     high, low = given_secret.max(axis=1), given_secret.min(axis=1)
     fails = (high > np.exp(EPSILON) * (1 + 1e-13) * low).any(axis=1)
-    distortion = np.einsum("ksu,ksuy,uy->k", truth, batch.matrices, d)
-    pairs = zip(batch.matrices, counts, strict=True) if options.judge else ()
+    distortion = np.einsum("ksu,ksuy,uy->k", truth, matrices, d)
+    pairs = zip(matrices, counts, strict=True) if options.judge else ()
     confirmed = [_confirmed(q, n, promise) for q, n in pairs]
     return {
         "distortion": distortion.tolist(),

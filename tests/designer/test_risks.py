@@ -124,7 +124,7 @@ def test_all_looks_of_all_trials_share_the_error():
 def test_what_a_design_aims_for_is_mostly_accepted(alpha, cells):
     """After so many draws as are planned by half of the designs that hit their aim, after all by most."""
     risk = Risk("privacy", rldp.Credible(alpha), cells)
-    planned, looks = risk.draws(risk.settings.hits), risk.looks
+    planned, looks = risk.look * risk.settings.looks, risk.looks
     for draws, accepted in ((planned, 0.45), (4 * planned, 0.99)):
         hits = np.arange(int(alpha * draws) + 1)  # more prove nothing
         proving = hits[tail_probability(hits, draws, risk.level) <= risks._share(0, looks)]

@@ -31,7 +31,7 @@ __all__ = ["Risk", "by_looks", "checkable", "estimated", "proved"]
 
 _ERROR = 1e-6  # probability that a risk above α is accepted, over all trials of a design
 _TIMES_PLANNED = 4  # a design that is not accepted after so many times the planned draws is given up
-_MOST_DRAWS = 2**22  # however small α is
+_MOST_DRAWS = 2**20  # of a look, however small α is
 _ON_DEVICE = 2  # tells the draws of an accelerator from the processor's
 _LEAST_PRIOR = 1 / 16  # whose gamma variables do not underflow; less is drawn by logarithms
 _LEAST_WEIGHT = 2.0**-1022  # of a gamma variable that underflowed against all odds
@@ -60,16 +60,13 @@ class Risk:
         """The risk to prove: α, or enough less that a check with other draws confirms α."""
         return checkable(self.promise.alpha, self.cells)
 
-    def draws(self, hits: int) -> int:
-        """So many that α allows ``hits`` failures, in whole blocks; more where the table is large."""
-        few, most = self.settings.few_cells, self.settings.most_times
-        blocks = math.ceil(min(max(self.cells // few, 1), most) * hits / self.promise.alpha / BLOCK)
-        return min(blocks * BLOCK, _MOST_DRAWS)
-
     @property
     def look(self) -> int:
-        """The number of draws from one look at a proof to the next."""
-        return self.draws(self.settings.hits) // self.settings.looks
+        """The number of draws from one look at a proof to the next, in whole blocks."""
+        settings = self.settings
+        hits = min(max(settings.hits_a_cell * self.cells, settings.least_hits), settings.most_hits)
+        blocks = math.ceil(hits / self.promise.alpha / settings.looks / BLOCK)
+        return min(blocks * BLOCK, _MOST_DRAWS)
 
     @property
     def looks(self) -> int:
@@ -79,7 +76,7 @@ class Risk:
     @property
     def target(self) -> float:
         """The normal quantile of 1 − π that a design should aim for: the looks then mostly accept it."""
-        draws, error = self.draws(self.settings.hits), _share(0, self.looks)
+        draws, error = self.look * self.settings.looks, _share(0, self.looks)
         return float(_quantile(max(_most_hits(draws, self.level, error), 0), draws))
 
     @property
@@ -103,8 +100,8 @@ class Risk:
 def estimated(
     risks: Sequence[Risk], problem: DesignProblem, solved: CertifiedBatch, device: Device = CPU
 ) -> Floats:
-    """Return normal quantiles of 1 − π from a few draws, for problems (J, K) of K samples: (risks, J·K)."""
-    draws = max(risk.draws(risk.settings.rough_hits) for risk in risks)
+    """Return normal quantiles of 1 − π from as many draws as for a look: (risks, J·K) for J·K problems."""
+    draws = max(risk.look for risk in risks)
     return np.asarray(_quantile(_count(risks, problem, solved, draws, 0, device), draws))
 
 

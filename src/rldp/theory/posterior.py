@@ -37,7 +37,7 @@ _SMALLEST = 2.0**-1074
 _LARGEST_EXPONENT = 700.0  # a protocol that is private with a smaller ε is private
 _VANISHING = 2.0**-900  # below, a sum of products may have lost digits to underflow
 
-_IN_CACHE = 2**16  # output probabilities processed together with NumPy
+_IN_CACHE = 2**15  # output probabilities processed together with NumPy
 _ON_DEVICE = 2**26  # and with other libraries
 
 

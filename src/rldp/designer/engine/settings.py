@@ -209,21 +209,17 @@ class Settings:
     rough_sizes: tuple[float, float] = (0.8, 0.95)
     """Sizes t of the sets of two rough designs, as a share of the t that would do if no two constraints
     failed together. Measured: (.7, .9) and (.85, 1) cost up to 1 % more at 3×5 (n = 75)."""
-    rough_hits: int = 100
-    """Failures that α allows among the draws for a rough design. With 50 or 200, designs cost the same."""
-    hits: int = 900
-    """The same for the draws planned for a proof, if there is one sample. Measured against bisections with
-    131 072 draws: with 300, designs cost 4.3 % more at 3×5 (n = 75) and for sex × education, with 900 2.5 to
-    3 %; at 5×20 1.4 and 0.8 %."""
-    batch_hits: int = 300
-    """The same for a batch of samples, or if time is limited: draws take most of the time of a batch."""
-    few_cells: int = 10
-    """Number of cells for which draws are that many; for twice as many cells they are doubled, and so on."""
-    most_times: int = 3
-    """The largest such factor. Chosen: at 5×10 and 5×20 more draws save less than 0.3 %."""
+    hits_a_cell: int = 15
+    """Draws for a proof are planned to be so many that α allows this number of failures for each cell."""
+    least_hits: int = 1200
+    """The smallest number of failures that α allows then, if there is one sample. Draws take most of the time
+    of a batch of small tables, and count if time is limited: there it does not apply. Measured against
+    bisections with 131 072 draws: with 300, designs cost 4.3 % more at 3×5 (n = 75), with 1200 2 %."""
+    most_hits: int = 2400
+    """The largest number. Chosen: at 5×20 more draws save less than .5 %."""
     looks: int = 3
-    """Number of looks at these draws; a design that is not accepted is given up after four times as many.
-    Chosen: with 2 or 4, designs cost the same."""
+    """Number of looks at these draws, in equal parts; the risks of rough designs are told from one part. A
+    design is given up after four times as many. Chosen: with 2 or 4, designs cost the same."""
     larger: float = 0.01
     """Share of t by which a set grows at least if its design is not accepted; each time twice as much.
     Chosen: with .005 or .02, designs cost the same."""
