@@ -64,7 +64,7 @@ class Risk:
     def look(self) -> int:
         """The number of draws from one look at a proof to the next, in whole blocks."""
         settings = self.settings
-        hits = min(max(settings.hits_a_cell * self.cells, settings.least_hits), settings.most_hits)
+        hits = max(min(settings.hits_a_cell * self.cells, settings.most_hits), settings.least_hits)
         blocks = math.ceil(hits / self.promise.alpha / settings.looks / BLOCK)
         return min(blocks * BLOCK, _MOST_DRAWS)
 

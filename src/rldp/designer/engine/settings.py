@@ -216,7 +216,7 @@ class Settings:
     of a batch of small tables, and count if time is limited: there it does not apply. Measured against
     bisections with 131 072 draws: with 300, designs cost 4.3 % more at 3×5 (n = 75), with 1200 2 %."""
     most_hits: int = 2400
-    """The largest number. Chosen: at 5×20 more draws save less than .5 %."""
+    """The largest number for large tables. Chosen: at 5×20 more draws save less than .5 %."""
     looks: int = 3
     """Number of looks at these draws, in equal parts; the risks of rough designs are told from one part. A
     design is given up after four times as many. Chosen: with 2 or 4, designs cost the same."""
