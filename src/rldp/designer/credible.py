@@ -122,7 +122,7 @@ def _searched(
     guess = _guessed(problem, risks)[0]
     tried = np.concatenate([factor * guess for factor in settings.rough_sizes], axis=1)
     rough = _at(problem.subset(np.tile(np.arange(k), 2)), risks, tried)
-    solved = solve(rough, settings.rough_gap)
+    solved = solve(rough, settings.rough_credible_gap)
     quantile = estimated(risks, rough, solved, device)
     slope = (quantile[:, k:] - quantile[:, :k]) / (tried[:, k:] - tried[:, :k])
     slope = np.maximum(slope, _LEAST_SLOPE)
