@@ -114,14 +114,15 @@ def test_a_batch_gives_what_single_designs_give_with_as_many_draws():
     batch = rldp.design_batch(counts, [0.5, 1.0, 0.2], **promises)
     for k, epsilon in enumerate([0.5, 1.0, 0.2]):
         sample = rldp.Sample(counts[k])
-        alone = rldp.design(sample, epsilon, **promises, settings=Settings(least_hits=0))
+        alone = rldp.design(sample, epsilon, **promises, settings=Settings(credible_least_hits=0))
         assert batch.objective[k] == pytest.approx(alone.objective, rel=1e-5)
 
 
 def test_more_draws_for_the_proof_make_a_design_cheaper():
     sample = rldp.Sample(COUNTS["3×5"])
     few, many = (
-        rldp.design(sample, 0.5, privacy="credible", settings=Settings(least_hits=h)) for h in (0, 2400)
+        rldp.design(sample, 0.5, privacy="credible", settings=Settings(credible_least_hits=h))
+        for h in (0, 2400)
     )
     assert many.objective < 0.99 * few.objective
 

@@ -115,7 +115,7 @@ def test_what_an_accelerator_cannot_draw_is_drawn_in_memory(promises, device):
 
 
 def test_all_looks_of_all_trials_share_the_error():
-    looks = ADAPTIVE.looks
+    looks = ADAPTIVE.most_looks
     assert sum(risks._share(trial, looks) for trial in range(60)) * looks <= risks._ERROR * (1 + 1e-12)
 
 
@@ -124,7 +124,7 @@ def test_all_looks_of_all_trials_share_the_error():
 def test_what_a_design_aims_for_is_mostly_accepted(alpha, cells):
     """After so many draws as are planned by half of the designs that hit their aim, after all by most."""
     risk = Risk("privacy", rldp.Credible(alpha), cells)
-    planned, looks = risk.look * risk.settings.looks, risk.looks
+    planned, looks = risk.look * risk.settings.credible_looks, risk.most_looks
     for draws, accepted in ((planned, 0.45), (4 * planned, 0.99)):
         hits = np.arange(int(alpha * draws) + 1)  # more prove nothing
         proving = hits[tail_probability(hits, draws, risk.level) <= risks._share(0, looks)]
@@ -183,7 +183,7 @@ def test_hits_prove_a_promise_where_so_few_are_unlikely_above_the_level(monkeypa
     more = max(risk.look for risk in both)
 
     def most(risk, draws):
-        error = 1e-6 / 2 ** (trial + 1) / risk.looks
+        error = 1e-6 / 2 ** (trial + 1) / risk.most_looks
         return risks._most_hits(draws, risk.level, error)
 
     totals = [np.array([[most(r, more * (look + 1)) + (look != 1)] * 3 for r in both]) for look in range(99)]
@@ -211,4 +211,4 @@ def test_neither_another_look_nor_the_next_trial_uses_draws_again(monkeypatch):
     monkeypatch.setattr(risks, "_count", undecided)
     for trial in range(4):
         assert not risks.proved(BOTH, *tables(5), trial)[0].any()
-    assert len(set(streams)) == len(streams) == 1 + BOTH[0].looks * 4
+    assert len(set(streams)) == len(streams) == 1 + BOTH[0].most_looks * 4

@@ -252,7 +252,7 @@ def test_a_row_says_what_a_promise_gives_under_the_truth(folder):
     assert [row["problem"] for row in rows] == [p for _ in FEW for p in PROMISES for _ in range(4)]
     for row in (rows[1], rows[5], rows[9], rows[-1]):
         sample, truth = rldp.Sample(cells_of(row, "count")), cells_of(row, "truth")
-        as_in_batches = rldp.Settings(least_hits=0)
+        as_in_batches = rldp.Settings(credible_least_hits=0)
         promise = PROMISES[row["problem"]]
         found = rldp.design(sample, 0.5, privacy=promise, utility=rldp.Nominal(), settings=as_in_batches)
         assert float(row["leakage"]) == pytest.approx(rldp.leakage(found.protocol, truth), abs=1e-3)

@@ -1,11 +1,12 @@
 """Bounds on a probability from hits among trials: never on the wrong side more often than they say."""
 
+import math
 from fractions import Fraction
 from math import comb
 
 import numpy as np
 import pytest
-from mpmath import mpf, workdps
+from mpmath import binomial as binomial_of, mpf, workdps
 
 from rldp.theory import binomial
 from rldp.theory.binomial import lower_probability, tail_probability, upper_probability
@@ -107,3 +108,17 @@ def test_a_tail_is_the_sum_of_its_terms_rounded_up(level, trials):
             if exact > 1e-290:
                 assert exact * (1 - mpf(10) ** -40) <= found <= exact * (1 + mpf(3) / 10**6) or found == 1
     assert tails[-1] == 1
+
+
+@pytest.mark.parametrize("trials", [24_576, 6_400_000])
+def test_a_tail_of_many_trials_is_rounded_up(trials):
+    """So far below the mean as proofs need it; with 50 digits, by the ratio of neighbouring terms."""
+    hits, level = round(0.05 * trials - 6 * math.sqrt(0.0475 * trials)), 0.05
+    with workdps(50):
+        p = mpf(level)
+        term = binomial_of(trials, hits) * p**hits * (1 - p) ** (trials - hits)
+        exact, j = term, hits
+        while term > exact * mpf(10) ** -20:
+            term *= j * (1 - p) / ((trials - j + 1) * p)
+            exact, j = exact + term, j - 1
+        assert exact <= float(tail_probability(hits, trials, level)) <= exact * (1 + mpf(3) / 10**6)

@@ -105,7 +105,9 @@ def solve_credible(
         if accepted.all():
             radii = {risk.about: _radius(risk, problem, row) for risk, row in zip(risks, t, strict=True)}
             return SolveResult(_at(problem, risks, t), replace(solved, steps=steps), radii)
-        further = np.maximum((target - quantile) / slope[:, left], settings.larger * 2.0**trial * t[:, left])
+        further = np.maximum(
+            (target - quantile) / slope[:, left], settings.credible_growth * 2.0**trial * t[:, left]
+        )
         t[:, left] += np.where(accepted, 0.0, further)
         left = left[~accepted.all(axis=0)]
     raise RldpError(f"no set was found that keeps the posterior risk at alpha, in {_MOST_TRIALS} designs")
@@ -120,9 +122,9 @@ def _searched(
     """
     k, settings = len(problem.counts), risks[0].settings
     guess = _guessed(problem, risks)[0]
-    tried = np.concatenate([factor * guess for factor in settings.rough_sizes], axis=1)
+    tried = np.concatenate([factor * guess for factor in settings.credible_sizes], axis=1)
     rough = _at(problem.subset(np.tile(np.arange(k), 2)), risks, tried)
-    solved = solve(rough, settings.rough_credible_gap)
+    solved = solve(rough, settings.credible_gap)
     quantile = estimated(risks, rough, solved, device)
     slope = (quantile[:, k:] - quantile[:, :k]) / (tried[:, k:] - tried[:, :k])
     slope = np.maximum(slope, _LEAST_SLOPE)
@@ -131,7 +133,7 @@ def _searched(
     nearer = np.abs(missing[:, k:]) < np.abs(missing[:, :k])
     t = np.where(nearer, tried[:, k:], tried[:, :k])
     t = t + np.where(nearer, missing[:, k:], missing[:, :k]) / slope
-    steps = solved.steps.reshape(len(settings.rough_sizes), k).sum(axis=0)
+    steps = solved.steps.reshape(len(settings.credible_sizes), k).sum(axis=0)
     return np.clip(t, _RANGE[0] * guess, _RANGE[1] * guess), slope, steps
 
 

@@ -64,19 +64,22 @@ class Risk:
     def look(self) -> int:
         """The number of draws from one look at a proof to the next, in whole blocks."""
         settings = self.settings
-        hits = max(min(settings.hits_a_cell * self.cells, settings.most_hits), settings.least_hits)
-        blocks = math.ceil(hits / self.promise.alpha / settings.looks / BLOCK)
+        hits = max(
+            min(settings.credible_hits_a_cell * self.cells, settings.credible_most_hits),
+            settings.credible_least_hits,
+        )
+        blocks = math.ceil(hits / self.promise.alpha / settings.credible_looks / BLOCK)
         return min(blocks * BLOCK, _MOST_DRAWS)
 
     @property
-    def looks(self) -> int:
+    def most_looks(self) -> int:
         """The number of looks after which a design is given up."""
-        return _TIMES_PLANNED * self.settings.looks
+        return _TIMES_PLANNED * self.settings.credible_looks
 
     @property
     def target(self) -> float:
         """The normal quantile of 1 − π that a design should aim for: the looks then mostly accept it."""
-        draws, error = self.look * self.settings.looks, _share(0, self.looks)
+        draws, error = self.look * self.settings.credible_looks, _share(0, self.most_looks)
         return float(_quantile(max(_most_hits(draws, self.level, error), 0), draws))
 
     @property
@@ -149,7 +152,7 @@ def by_looks(
     accepted = np.zeros((len(risks), protocols), dtype=bool)
     hits, quantile = np.zeros(accepted.shape, dtype=np.int64), np.zeros(accepted.shape)
     left, draws = np.arange(protocols), 0
-    more, looks = max(risk.look for risk in risks), risks[0].looks
+    more, looks = max(risk.look for risk in risks), risks[0].most_looks
     for look in range(looks):
         stream, draws = 1 + looks * trial + look, draws + more
         hits[:, left] += count(left, more, stream)

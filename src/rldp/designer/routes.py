@@ -78,7 +78,7 @@ def solve(
     settings = request.settings
     searches = 2 * settings.usual_steps * _seconds_a_step(problem, request) <= request.seconds_left
     if not searches or (problem.published != problem.published[0]).any():
-        settings = replace(settings, least_hits=0)
+        settings = replace(settings, credible_least_hits=0)  # where draws would take most of the time
     risks = credible_risks(privacy, utility, problem.counts[0].size, settings)
     return solve_credible(problem, risks, request.gap, solve_to, request.device, searches=searches)
 

@@ -1,7 +1,4 @@
-"""The parameters of routes, engine, proofs and chains, with their effect and origin.
-
-The search for credible sets defines its own parameters: see :mod:`rldp.designer.credible` and
-:mod:`rldp.designer.risks`.
+"""The parameters of routes, engine, proofs and searches, with their effect and origin.
 
 *Derived* numbers follow from double precision or from the mathematics. *Measured: stress* means that
 ``benchmarks/settings.py`` varied this number alone, and that the problems of ``benchmarks/stress.py`` showed
@@ -205,24 +202,24 @@ class Settings:
 
     # Credible designs
 
-    rough_credible_gap: float = 1e-3
+    credible_gap: float = 1e-3
     """Gap of the two rough designs whose risks tell how large a set must be. Measured: with .01 they fail
     more rarely than a design of that size at a smaller gap, and the joint design of 2×640 is made twice."""
-    rough_sizes: tuple[float, float] = (0.8, 0.95)
+    credible_sizes: tuple[float, float] = (0.8, 0.95)
     """Sizes t of the sets of two rough designs, as a share of the t that would do if no two constraints
     failed together. Measured: (.7, .9) and (.85, 1) cost up to 1 % more at 3×5 (n = 75)."""
-    hits_a_cell: int = 15
+    credible_hits_a_cell: int = 15
     """Draws for a proof are planned to be so many that α allows this number of failures for each cell."""
-    least_hits: int = 1200
+    credible_least_hits: int = 1200
     """The smallest number of failures that α allows then, if there is one sample. Draws take most of the time
     of a batch of small tables, and count if time is limited: there it does not apply. Measured against
     bisections with 131 072 draws: with 300, designs cost 4.3 % more at 3×5 (n = 75), with 1200 2 %."""
-    most_hits: int = 2400
+    credible_most_hits: int = 2400
     """The largest number for large tables. Chosen: at 5×20 more draws save less than .5 %."""
-    looks: int = 3
+    credible_looks: int = 3
     """Number of looks at these draws, in equal parts; the risks of rough designs are told from one part. A
     design is given up after four times as many. Chosen: with 2 or 4, designs cost the same."""
-    larger: float = 0.01
+    credible_growth: float = 0.01
     """Share of t by which a set grows at least if its design is not accepted; each time twice as much.
     Chosen: with .005 or .02, designs cost the same."""
 
