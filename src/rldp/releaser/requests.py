@@ -272,7 +272,7 @@ class Request:
             return Drawn((np.empty(0, dtype=np.int32),) * len(self.released), rows.used, before)
         tally = self._counted(part, rows, ids)
         by_row = None if self.stable is None or ids is None else self.stable.words(ids.among(rows.used))
-        drawn = self.protocol.draw(rows.secrets, rows.values, by_row or words)
+        drawn = self.protocol.draw(rows.secrets, rows.values, words if by_row is None else by_row)
         released: tuple[Codes, ...] = (drawn,)
         if len(self.released) > 1:
             released = tuple(column.of_outputs[drawn] for column in self.released)
