@@ -176,6 +176,13 @@ def test_draws_of_the_adaptive_prior_follow_from_the_seed_and_fewer_are_the_firs
         np.testing.assert_array_equal(few, many[..., :fewer])
 
 
+def test_small_tables_in_one_call_and_large_ones_cell_by_cell_draw_the_same(monkeypatch):
+    options = {"prior": "adaptive", "draws": 3000, "seed": 11}
+    together = conditionals(COUNTS, **options)
+    monkeypatch.setattr(dirichlet, "_FEW_CELLS", 0)
+    assert np.array_equal(conditionals(COUNTS, **options), together)
+
+
 @pytest.mark.parametrize("counts", [COUNTS, SPARSE], ids=str)
 @pytest.mark.parametrize("prior", ["adaptive", 0.5, 0.02])
 def test_the_mean_is_that_of_the_draws(counts, prior):
