@@ -15,8 +15,8 @@
 #
 # The same results everywhere:
 # make kernels  numerical tests under each OpenBLAS kernel that the processor can run beside its own
-# make oldest   numerical tests with the lowest versions that pyproject.toml allows
-# make pythons  numerical tests under each Python that pyproject.toml names and that is at hand
+# make oldest   numerical tests with the lowest Python and libraries that pyproject.toml allows, by nox and uv
+# make pythons  numerical tests under each other Python that pyproject.toml names and that is at hand, by nox
 # They run two cases of each test, so that all three take about three minutes on two cores.
 #
 # Before a release:
@@ -28,7 +28,6 @@ PYTHON ?= python3
 VENV := .venv
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN := $(VENV)/$(SCRIPTS)
-OLDEST := .venv-oldest
 # The pip of an older Python does not know dependency groups.
 PIP_WITH_GROUPS := 'pip>=25.1'
 INSTALL = $(BIN)/python -m pip install --quiet $(PIP_WITH_GROUPS) && $(BIN)/python -m pip install --quiet
@@ -71,26 +70,8 @@ test-js: $(VENV)/.dev
 kernels: $(VENV)/.dev
 	$(BIN)/python tools/kernels.py $(BIN)/pytest $(NUMERICAL) $(LINEAR)
 
-# Libraries of long ago stand on newer ones here, whose notices of deprecation they do not heed.
-oldest:
-	@if python=$$($(PYTHON) tools/pythons.py lowest); then \
-	  $(MAKE) --no-print-directory $(OLDEST)/.lowest PYTHON="$$python" && \
-	  $(OLDEST)/$(SCRIPTS)/pytest $(NUMERICAL) -W ignore::DeprecationWarning; \
-	else echo "The oldest libraries are left out: they are made for that Python"; fi
-
-pythons: $(VENV)/.dev
-	@$(BIN)/python tools/pythons.py | while read -r version python venv; do \
-	  case "$$python" in \
-	    -) echo "Python $$version is not at hand, left out"; continue;; \
-	    .) echo "Python $$version is that of $(VENV), where all tests run, left out"; continue;; \
-	  esac; \
-	  echo "Python $$version:"; \
-	  $(MAKE) --no-print-directory numerical PYTHON="$$python" VENV="$$venv" </dev/null || exit 1; \
-	done
-
-.PHONY: numerical
-numerical: $(VENV)/.dev
-	$(BIN)/pytest $(NUMERICAL)
+oldest pythons: $(VENV)/.dev
+	$(BIN)/nox -s $@ -- $(NUMERICAL)
 
 faults: $(VENV)/.dev
 	$(BIN)/python tools/faults.py --jobs $(JOBS)
@@ -183,12 +164,6 @@ $(VENV)/.dist: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(INSTALL) --group dist --editable .
 	touch $(VENV)/.core $@
 
-$(OLDEST)/.lowest: pyproject.toml
-	$(PYTHON) -m venv --clear $(OLDEST)
-	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet uv
-	$(OLDEST)/$(SCRIPTS)/python -m uv pip install --quiet --python $(OLDEST) --resolution lowest-direct --group test --editable '$(TESTED)'
-	touch $@
-
 clean:
 	rm -rf clients/javascript/node_modules
-	rm -rf $(VENV) $(VENV)-* dist build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .nox dist build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis
