@@ -182,6 +182,8 @@ def require_writable(output: Path, option: str = "--output") -> None:
             raise FileError(f"{option} must lie in a folder that exists, got {str(output)!r}")
         if output.is_dir():
             raise FileError(f"{option} must be a file, got the folder {str(output)!r}")
+        with suppress(FileNotFoundError):
+            output.stat()  # is_dir does not raise if a name is too long
         if not os.access(output.absolute().parent, os.W_OK):
             raise FileError(f"{option} must lie in a folder that can be written, got {str(output)!r}")
     except OSError as error:
