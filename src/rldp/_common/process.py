@@ -114,13 +114,14 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def on_every_core(work: Callable[[Item], None], items: Iterable[Item]) -> None:
+def on_every_core(work: Callable[[Item], None], items: Iterable[Item], *, most: int | None = None) -> None:
     """Call ``work`` on every item, a thread for each core; BLAS is best kept to one thread meanwhile.
 
     BLAS would divide one matrix at a time among its threads, which wait for each other by spinning; if other
     work keeps a core busy, this costs many times what it saves. Whole matrices are divided without waiting.
+    With ``most``, no more threads are used.
     """
-    with ThreadPoolExecutor(core_count()) as pool:
+    with ThreadPoolExecutor(min(core_count(), most or core_count())) as pool:
         for _ in pool.map(in_context(work), items):
             pass
 

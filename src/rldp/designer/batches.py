@@ -43,8 +43,8 @@ def solve_by_engine(problem: DesignProblem, route: Route, request: SolveRequest)
     chunk = problems_at_once(problem, request.settings)
     if k <= chunk:
         return _solve_chunk(problem, route, request)
-    cores = core_count()
-    return _on_every_core(_split(problem, min(cores * -(-k // (chunk * cores)), k)), route, request)
+    threads = _threads(problem, request.settings)
+    return _in_threads(_split(problem, min(threads * -(-k // (chunk * threads)), k)), threads, route, request)
 
 
 def _solve(problem: DesignProblem, route: Route, request: SolveRequest) -> EngineResult:
@@ -73,8 +73,10 @@ def _solve_chunk(problem: DesignProblem, route: Route, request: SolveRequest) ->
     return _finished(problem, _solve(problem, route, request), route, request)
 
 
-def _on_every_core(parts: list[DesignProblem], route: Route, request: SolveRequest) -> CertifiedBatch:
-    """Solve chunks, each in its own thread."""
+def _in_threads(
+    parts: list[DesignProblem], threads: int, route: Route, request: SolveRequest
+) -> CertifiedBatch:
+    """Solve chunks, so many at a time."""
     total = sum(len(part.counts) for part in parts)
     solved: list[CertifiedBatch] = []
     interrupted = threading.Event()
@@ -86,7 +88,7 @@ def _on_every_core(parts: list[DesignProblem], route: Route, request: SolveReque
     def work(part: DesignProblem) -> CertifiedBatch:
         return _solve_chunk(part, route, replace(request, callback=go_on))
 
-    with ThreadPoolExecutor(min(len(parts), core_count())) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         try:
             for part in pool.map(in_context(work), parts):
                 solved.append(part)
@@ -125,7 +127,7 @@ def _on_device(problem: DesignProblem, route: Route, request: SolveRequest) -> C
     def finish(item: tuple[DesignProblem, EngineResult]) -> CertifiedBatch:
         return _finished(*item, route, request)
 
-    with ThreadPoolExecutor(core_count()) as pool:
+    with ThreadPoolExecutor(_threads(problem, settings)) as pool:
         return joined(list(pool.map(in_context(finish), work)))
 
 
@@ -248,13 +250,19 @@ def design_bytes(problem: DesignProblem, route: Route, settings: Settings, *, on
         work = (_WINDOW_COPIES if robust else _SIMPLE_COPIES) * pairs
     else:
         return kept + k * _SIMPLE_COPIES * (pairs + table)
-    at_once = k if on_device else min(k, problems_at_once(problem, settings) * core_count())
+    at_once = k if on_device else min(k, problems_at_once(problem, settings) * _threads(problem, settings))
     return kept + at_once * (_SIMPLE_COPIES * (pairs + table) if on_device else work + table)
 
 
 def problems_at_once(problem: DesignProblem, settings: Settings) -> int:
     """Return how many problems are solved together on one core: as many as fit its cache."""
     return max(1, min(settings.chunk_problems, settings.chunk_bytes // block_bytes(problem, settings)))
+
+
+def _threads(problem: DesignProblem, settings: Settings) -> int:
+    """Return how many threads solve a batch: for small problems, the cores that Python's lock keeps busy."""
+    small = block_bytes(problem, settings) <= settings.part_bytes
+    return min(core_count(), settings.most_threads) if small else core_count()
 
 
 def device_bytes(problem: DesignProblem) -> int:

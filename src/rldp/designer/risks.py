@@ -311,7 +311,8 @@ def _count_on_cpu(
         failing = [[risks[i].failing(problem, solved, int(k), block, masses) for k in alike] for i in own]
         counted.append((np.ix_(np.array(own), alike), failing))
 
-    on_every_core(count, tasks)
+    settings = risks[0].settings
+    on_every_core(count, tasks, most=max(settings.most_threads, math.prod(shape) // settings.cells_a_thread))
     for where, failing in counted:
         hits[where] += failing
     return hits

@@ -229,3 +229,10 @@ class Settings:
     """Bytes of Newton blocks for problems that are solved together. Chosen: they fit a cache."""
     chunk_problems: int = 256
     """Largest number of problems that are solved together."""
+    most_threads: int = 3
+    """Largest number of threads for problems whose blocks fit a cache, and for draws of small tables. Their
+    short calls of NumPy take turns with Python's lock. Measured on 16 cores: batches of 3×5 and 5×20 take the
+    least time with 2 to 4 threads, twice to four times as long with 16."""
+    cells_a_thread: int = 25
+    """Draws of larger tables use one thread for so many cells. Measured on 16 cores: one design of 2×100
+    takes half the time with 8 or 16 threads that it takes with 2, one of 5×20 the same with 2 to 8."""
