@@ -256,7 +256,7 @@ def test_no_rows_give_no_rows(empty):
         ((1.5, 2.0), np.float64, "float64", pl.Float64, pa.float64()),
         ((1, 2.5), np.float64, "float64", pl.Float64, pa.float64()),
         ((False, True), np.bool_, "bool", pl.Boolean, pa.bool_()),
-        (("a", "größer"), np.dtype("U6"), pd.Series(["a"]).dtype, pl.String, pa.string()),
+        (("a", "größer"), np.dtype("U6"), "string", pl.String, pa.string()),
     ],
     ids=["integers", "floats", "numbers", "booleans", "text"],
 )
@@ -268,7 +268,7 @@ def test_the_type_of_the_column_is_that_of_the_outputs(outputs, numpy, pandas, p
     assert [type(y) for y in protocol.release(secrets, values)] == [type(y) for y in labels]
     found = protocol.release(secrets, np.array(values))
     assert (found.dtype, found.tolist()) == (numpy, labels)
-    found = protocol.release(secrets, pd.Series(values))
+    found = protocol.release(secrets, pd.Series(values, dtype="string"))
     assert (found.dtype, found.tolist()) == (pandas, labels)
     found = protocol.release(secrets, pl.Series(values))
     assert (found.dtype, found.to_list()) == (polars, labels)
