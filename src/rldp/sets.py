@@ -166,8 +166,8 @@ class Nominal(_Ball):
     Parameters
     ----------
     centre : table of int, |S|×|U|, optional
-        Integers proportional to another distribution to use instead of the estimate. A design with a credible
-        promise of privacy and the adaptive prior puts the posterior mean here.
+        Integers, summing to 2^52, proportional to another distribution to use instead of the estimate. A
+        design with a credible promise of privacy and the adaptive prior puts the posterior mean here.
 
     Examples
     --------
@@ -352,7 +352,7 @@ class Credible(_Ball):
     radius : float, optional
         The radius (B, or r for λ = 0) that a design found. By default the design searches for it.
     centre : table of int, |S|×|U|, optional
-        Integers proportional to the centre of the set, as found by a design.
+        Integers, summing to 2^52, proportional to the centre of the set, as found by a design.
 
     Examples
     --------

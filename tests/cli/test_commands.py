@@ -161,6 +161,11 @@ def test_what_is_at_the_top_is_for_commands_that_work_on_a_sample(rldp_command, 
     ("text", "message"),
     [
         ("epsilonn = 0.5", "rldp.toml must name options of rldp, got 'epsilonn'"),
+        (
+            "max-epsilon = 0.1",
+            "rldp.toml must have 'max-epsilon' in a table of its command, such as [release], got it at the "
+            "top, where it has no effect",
+        ),
         ("[designs]\ngap = 1", "rldp.toml must have tables named as commands, got [designs]"),
         ("[design]\nkeep = 'x'", "[design] of rldp.toml must name options of rldp design, got 'keep'"),
         ("alpha = true", "alpha in rldp.toml must be a text or a number, got True"),

@@ -421,8 +421,9 @@ def test_the_demonstration_shows_the_four_problems_and_the_next_step(rldp_comman
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--rows", "0"], "--rows must lie between 1 and 1000000000, got 0"),
-        (["--rows", "-5"], "--rows must lie between 1 and 1000000000, got -5"),
+        (["--rows", "9"], "--rows must lie between 10 and 1000000000, got 9"),
+        (["--rows", "-5"], "--rows must lie between 10 and 1000000000, got -5"),
+        (["--epsilon", "inf"], "--epsilon must be finite, got inf: such a protocol would promise nothing"),
         (["--epsilon", "-1"], "epsilon must be at least 0, got -1.0"),
     ],
 )

@@ -141,13 +141,15 @@ def test_a_promise_and_its_level_can_be_required(folder, privacy, require, passe
         )
 
 
-@pytest.mark.parametrize("privacy", [rldp.ChiSquare(0.9), rldp.Pairs(0.9999)])
+@pytest.mark.parametrize(
+    "privacy", [rldp.ChiSquare(0.9), rldp.PowerDivergence(0.5, 0.9), rldp.Pairs(0.9999)], ids=str
+)
 def test_a_promise_that_fails_more_often_than_a_coin_is_refused_whatever_is_required(folder, proved, privacy):
     """Relabelled: the table proves more than the file claims, and the file is still refused."""
     counts, labels = proved.guarantee.sample, (proved.secrets, proved.values, proved.outputs)
     with pytest.raises(rldp.InvalidArgument, match=r"privacy must have an alpha of at most 0\.5, got"):
         rldp.design(counts, 0.5, privacy=privacy)
-    if isinstance(privacy, rldp.ChiSquare):
+    if not isinstance(privacy, rldp.Pairs):
         claim = dataclasses.replace(proved.guarantee, privacy=privacy, lower_bound=0.0)
         rldp.Protocol(proved.matrix, *labels, guarantee=claim).save("protocol.json")
         assert rldp.verify("protocol.json").ok
@@ -218,3 +220,16 @@ def test_a_design_releases_frames_as_its_protocol_does(proved):
 def test_options_that_make_no_sense_are_refused(folder, options, sentence):
     with pytest.raises(rldp.RldpError, match=sentence):
         rldp.release_file("protocol.json", "rows.csv", "out.csv", **options)
+
+
+@pytest.mark.parametrize(("prior", "passes"), [("adaptive", True), (0.5, True), (0.25, False), (1e9, False)])
+def test_a_required_credible_promise_has_a_usual_prior(folder, prior, passes):
+    """With a prior of enough rows, any table passes."""
+    promising(rldp.Credible(prior=prior)).save("protocol.json")
+    if passes:
+        assert rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS, require="credible") == 2
+    else:
+        refused(
+            folder, "protocol.json", r"must have the adaptive prior or Dirichlet\(0\.5\)", require="credible"
+        )
+    assert rldp.release_file("protocol.json", "rows.csv", "out.csv", **COLUMNS, force=True) == 2

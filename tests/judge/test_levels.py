@@ -181,3 +181,15 @@ def test_no_attribute_is_protected_through_a_combination_that_the_estimate_never
         verdict = rldp.verify(design)
         assert verdict.ok
         assert any("protects 'sex' against" in sentence for sentence in verdict.proved) is not unseen
+
+
+def test_readers_who_know_some_of_three_columns_are_not_those_who_know_none():
+    columns = tuple(Column(name, (0, 1)) for name in "abc")
+    counts = np.random.default_rng(0).integers(20, 60, size=(8, 3))
+    reading = Reading(columns, (Column("u", (0, 1, 2)),))
+    sample = rldp.Sample(counts, reading.secrets, reading.values, reading=reading)
+    levels = {"a": 0.5, "b": 1.0, "c": 1.0}
+    designed = rldp.design(sample, levels, privacy="nominal", utility="nominal")
+    (told,) = (each for each in rldp.verify(designed).proved if each.startswith("ε = 0.5 protects 'a'"))
+    assert "Against readers who know none of 'b' and 'c', the level is 0.5 + log(1 + TV · (e^2 − 1))" in told
+    assert told.endswith("at most 2.5, which also holds against readers who know some of them.")

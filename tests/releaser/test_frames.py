@@ -306,6 +306,29 @@ def test_an_index_that_identifies_people_is_refused_like_a_kept_column(names, id
     assert len(swap().release_frame(frame.reset_index(drop=True), **options)) == rows
 
 
+NAMES = [f"person {i}" for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("index", "passes"),
+    [
+        (pd.CategoricalIndex(NAMES), False),
+        (pd.Index([*NAMES[1:], None], dtype=object), False),
+        (pd.Index([*NAMES[1:], 7], dtype=object), False),
+        (pd.date_range("2024-01-01", periods=100), False),
+        (pd.Index(range(7, 107)), True),
+    ],
+    ids=["categories", "a null", "a number", "days", "whole numbers"],
+)
+def test_an_index_without_a_name_is_kept_only_if_it_may_count_rows(index, passes):
+    frame = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [10, 20] * 50}, index=index)
+    if passes:
+        assert len(swap().release_frame(frame, **COLUMNS)) == 100
+    else:
+        with pytest.raises(rldp.InvalidArgument, match=r"the index of data is kept.* identif.* people"):
+            swap().release_frame(frame, **COLUMNS)
+
+
 def test_what_is_noted_on_a_frame_is_not_passed_on():
     frame = pd.DataFrame(DATA)
     frame.attrs["sex"] = DATA["sex"]

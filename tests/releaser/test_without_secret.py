@@ -127,3 +127,54 @@ def test_shares_are_estimated_from_such_rows():
     found = rldp.estimate(list(protocol.release(values=values, seed=4)), protocol)
     assert found.identifiable.all()
     assert np.abs(found.values - sample.distribution.sum(axis=0)).max() < 0.03
+
+
+# What cannot be tested without the secret
+
+
+RNG = np.random.default_rng(0)
+ILL = RNG.choice(["yes", "no"], 3000)
+AGE = np.where(
+    ILL == "yes", RNG.choice([20, 40, 60], 3000, p=[0.1, 0.3, 0.6]), RNG.choice([20, 40, 60], 3000)
+)
+PEOPLE = pyarrow.table({"ill": ILL, "age": AGE, "job": RNG.choice(["a", "b"], 3000)})
+QUICK = {"privacy": "credible", "utility": "nominal", "gap": 1e-3, "epsilon_known": 0}
+
+
+def designed(privacy="credible", **columns):
+    sample = rldp.Sample.from_data(PEOPLE, secret="ill", value="age", **columns)
+    return rldp.design(sample, 0.5, **(QUICK | {"privacy": privacy})).protocol
+
+
+def test_rows_whose_values_are_others_are_refused():
+    others = pyarrow.table({"age": [20] * 2000 + [60] * 100})
+    with pytest.raises(
+        rldp.DataError, match=r"differ from the sample in their values .* \(p < 1e-9\), and with"
+    ):
+        designed().release_frame(others)
+    assert designed().release_frame(others, allow_drift=True).num_rows == 2100
+    assert designed().release_frame(PEOPLE.select(["age"])[:200]).num_rows == 200
+    assert designed("all").release_frame(others).num_rows == 2100  # private whatever they are
+
+
+def test_rows_are_not_left_out_where_nobody_can_tell_what_that_reveals():
+    protocol = designed(missing="skip")
+    some = pyarrow.table({"age": [20, None, 40, 60]})
+    with pytest.raises(rldp.DataError, match=r"must not be left out if the secret is not read"):
+        protocol.release_frame(some)
+    with pytest.raises(rldp.DataError, match=r"must not be left out if the secret is not read"):
+        protocol.release_frame(polars.LazyFrame({"age": [20, None]})).collect()
+    assert protocol.release_frame(some, allow_absence=True).num_rows == 3
+    assert protocol.release_frame(some[:1]).num_rows == 1
+
+
+def test_after_an_earlier_release_the_ledger_refuses_true_values(tmp_path):
+    first = designed()
+    linked = rldp.Sample.from_data(PEOPLE, secret="ill", value=["age", "job"], after=[first])
+    second = rldp.design(linked, 1.0, after=[first], distortion="hamming", **QUICK).protocol
+    ledger = tmp_path / "ledger.jsonl"
+    out = first.release_frame(PEOPLE, ledger=ledger)["age"]
+    rows = PEOPLE.append_column("out", out)
+    with pytest.raises(rldp.DataError, match=r"takes other outputs than theirs"):
+        second.release_frame(rows, as_earlier="age", ledger=ledger, allow_drift=True)
+    assert second.release_frame(rows, as_earlier="out", ledger=ledger).column_names == ["out", "job"]

@@ -99,7 +99,8 @@ class Command(TyperCommand):
             for name, command in siblings.items()
         }
         own, project = str(self.name), Project.read(ctx.meta.get(PROJECT))
-        elsewhere = project.options(own, commands, takes_shared=self.works_on_sample)
+        on_sample = [str(name) for name, each in siblings.items() if getattr(each, "works_on_sample", False)]
+        elsewhere = project.options(own, commands, on_sample=on_sample)
         return {str(commands[own][name].name): given for name, given in elsewhere.items()}
 
     def _option(self, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -26,8 +27,10 @@ def demo(
     from rldp.reporter import terminal
     from rldp.reporter.words import story_lines
 
-    if not 1 <= rows <= 10**9:
-        raise InvalidArgument(f"--rows must lie between 1 and 1000000000, got {rows}")
+    if not 10 <= rows <= 10**9:
+        raise InvalidArgument(f"--rows must lie between 10 and 1000000000, got {rows}")
+    if math.isinf(epsilon):
+        raise InvalidArgument("--epsilon must be finite, got inf: such a protocol would promise nothing")
     sample = adult(rows)
     with progress("Designing"):
         problems = four_problems(sample, epsilon)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ class Project:
         return cls(file, shared, own)
 
     def options(
-        self, command: str, commands: Mapping[str, Mapping[str, Any]], *, takes_shared: bool
+        self, command: str, commands: Mapping[str, Mapping[str, Any]], *, on_sample: Collection[str]
     ) -> dict[str, Given]:
         """Return the options of a command that the environment and the file set.
 
@@ -81,18 +81,18 @@ class Project:
         command : str
         commands : mapping
             Every command → its options by name, such as ``max-epsilon``; any other name is refused.
-        takes_shared : bool
-            Whether the command works on a sample, so that options at the top of the file apply to it.
+        on_sample : collection of str
+            The commands that work on a sample, so that options at the top of the file apply to them.
 
         Raises
         ------
         InvalidArgument
             If the file has an unknown name, or a value that does not fit its option.
         """
-        self._require_known(commands)
+        self._require_known(commands, on_sample)
         chosen = {}
         for name, option in commands[command].items():
-            given = self._given(command, name, option, takes_shared or name in _COMMON)
+            given = self._given(command, name, option, command in on_sample or name in _COMMON)
             if given is not None:
                 chosen[name] = given
         return chosen
@@ -111,12 +111,18 @@ class Project:
                 return Given(value, str(self.path))
         return None
 
-    def _require_known(self, commands: Mapping[str, Mapping[str, Any]]) -> None:
-        """Refuse unknown names, so that a misspelt option is noticed."""
-        every = {name for names in commands.values() for name in names}
+    def _require_known(self, commands: Mapping[str, Mapping[str, Any]], on_sample: Collection[str]) -> None:
+        """Refuse unknown names, and names at the top that no command reads there."""
         for name in self.shared:
-            if name not in every:
+            if name in _COMMON or any(name in commands[each] for each in on_sample):
+                continue
+            others = [command for command, names in commands.items() if name in names]
+            if not others:
                 raise InvalidArgument(f"{self.path} must name options of rldp, got {shown(name)}")
+            raise InvalidArgument(
+                f"{self.path} must have {shown(name)} in a table of its command, such as [{others[0]}], got "
+                "it at the top, where it has no effect"
+            )
         for command, given in self.own.items():
             if command not in commands:
                 raise InvalidArgument(f"{self.path} must have tables named as commands, got [{command}]")

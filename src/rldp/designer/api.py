@@ -174,8 +174,8 @@ def design(
         If ``windows`` may have cost more distortion than privacy requires.
     SparseTableWarning
         If more than a fifth of the cells were seen fewer than 5 times and a set gets its radius from
-        ``alpha``: it may then miss the truth far more often. Also if a credible promise has fewer rows than
-        the table has cells.
+        ``alpha``: it may then miss the truth far more often. Also if a credible promise of privacy has
+        fewer rows than the table has cells.
     UnseenSecretWarning
         If a nominal privacy constraint has to leave out a secret without data.
 

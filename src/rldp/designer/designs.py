@@ -59,7 +59,9 @@ class Design:
     objective : float
         Largest expected distortion of this protocol over the utility set, rounded up.
     lower_bound : float
-        No private protocol has a smaller objective; rounded down.
+        No protocol with these outputs that is private for the same set has a smaller objective; rounded
+        down. The set of a credible promise is the one that the design found: another protocol of the same
+        posterior probability may have less.
     certificate : Certificate
         The numbers that prove privacy, objective and lower bound.
     status : Status

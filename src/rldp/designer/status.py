@@ -57,7 +57,7 @@ class Reason(StrEnum):
     ROUNDING = "rounding", "Rounding to exact probabilities cost more than the gap; ask for a larger gap."
     TINY_EPSILON = (
         "ε is too small for floats",
-        "The protocol is private even at ε = 0; use ε = 0 or ε ≥ 1e-6 for a smaller gap.",
+        "The protocol is private even at ε = 0; ε ≥ 1e-6 has a smaller gap, and so has ε = 0 over a set.",
     )
 
 

@@ -15,7 +15,7 @@ from rldp.judge import Verdict, judged, verify
 from rldp.protocol import Protocol
 from rldp.protocol_file.json import ProtocolFile, read
 from rldp.releaser.options import ReleaseOptions
-from rldp.sets import LARGEST_ALPHA, NAMED, UncertaintySet, name_of
+from rldp.sets import LARGEST_ALPHA, NAMED, Credible, PowerDivergence, UncertaintySet, name_of, prior_words
 
 __all__ = ["LARGEST_EPSILON", "Admitted", "admitted", "admitted_protocol"]
 
@@ -25,6 +25,7 @@ LARGEST_EPSILON = 10.0
 _USUAL_ALPHA = 0.05  # of a requirement that names a promise and no level
 _RELEASES = "unproved=True releases"
 _LEVELLESS = ("all", "nominal")
+_USUAL_PRIORS = ("adaptive", 0.5)
 
 
 def _require_conditions(options: ReleaseOptions) -> None:
@@ -171,8 +172,9 @@ def _require_level(name: str, verdict: Verdict, options: ReleaseOptions) -> None
 
 def _require_promise(name: str, privacy: UncertaintySet, verdict: Verdict, options: ReleaseOptions) -> None:
     kind = name_of(privacy)
-    alpha = getattr(privacy, "alpha", 0.0)
-    if kind != "set" and alpha > LARGEST_ALPHA:
+    of_radius = isinstance(privacy, PowerDivergence) and privacy.radius is not None
+    alpha = 0.0 if of_radius else getattr(privacy, "alpha", 0.0)
+    if alpha > LARGEST_ALPHA:
         raise NotProved(
             f"{name} must promise more than a coin toss, an α of at most {LARGEST_ALPHA}, but it proves "
             f"{verdict.promise}"
@@ -184,3 +186,9 @@ def _require_promise(name: str, privacy: UncertaintySet, verdict: Verdict, optio
             for each, most in accepted.items()
         )
         raise NotProved(f"{name} must promise {wanted}, as require= asks, but it proves {verdict.promise}")
+    if accepted and isinstance(privacy, Credible) and privacy.prior not in _USUAL_PRIORS:
+        raise NotProved(
+            f"{name} must have the adaptive prior or Dirichlet(0.5), as require= asks, but it has the "
+            f"{prior_words(privacy.prior)}, and some priors make any table pass; expect_sha256= in place of "
+            "require= accepts this very file"
+        )

@@ -22,7 +22,7 @@ from rldp.protocol import Guarantee, Protocol
 from rldp.releaser.options import ReleaseOptions
 from rldp.releaser.requests import Tally
 from rldp.sample import Sample
-from rldp.sets import Nominal
+from rldp.sets import AllDistributions, Nominal
 
 __all__ = ["LEVEL", "Inspection", "absence", "p_value"]
 
@@ -39,6 +39,12 @@ _ABSENT_TO_THOSE_WHO_KNOW = (
     "rows with missing entries must not be left out if ε refers to readers who know the given columns: "
     "among the rows with one of their entries, being left out can reveal more about the secret than among "
     "all rows; a design with missing='category' publishes them, and allow_absence=True leaves them out anyway"
+)
+
+_ABSENT_WITHOUT_SECRET = (
+    "rows with missing entries must not be left out if the secret is not read, since nobody can tell what "
+    "being left out reveals about it; a design with missing='category' publishes them, and "
+    "allow_absence=True leaves them out anyway"
 )
 
 _log = logging.getLogger(__name__)
@@ -70,7 +76,7 @@ class Inspection:
     def is_due(self) -> bool:
         """Whether rows could be refused; if not, nobody needs to count them beforehand."""
         claim, reading = self.protocol.guarantee, self.protocol.reading_of_rows
-        if claim is None or self.options.unproved or not self.protocol.reads_secret:
+        if claim is None or self.options.unproved:
             return False
         may_skip = reading is not None and reading.missing == "skip"
         return not self.options.allow_drift or (may_skip and not self.options.allow_absence)
@@ -83,22 +89,25 @@ class Inspection:
         DataError
             If the rows are refused.
         """
-        if len(tally.pairs) < len(self.protocol.secrets):
-            return  # the secret is not read, so what depends on it cannot be checked
-        if tally.absent.any():
+        claim, knows_secrets = self.protocol.guarantee, len(tally.pairs) == len(self.protocol.secrets)
+        if tally.absent.any() and knows_secrets:
             self.absence = absence(tally)
             _log.info("the ε of being left out is %.3g", self.absence)
-        claim = self.protocol.guarantee
         if claim is None or self.options.unproved or not tally.pairs.any():
             return
-        self.leakage = self._leakage(tally.pairs)
-        self.drift = self._drift(claim, tally)
+        if knows_secrets:
+            self.leakage = self._leakage(tally.pairs)
+            self.drift = self._drift(claim, tally)
+        else:
+            self.drift = self._drift_of_values(claim, tally)
         if self.drift is not None and not self.options.allow_drift:
             raise DataError(
                 "data must come from the population that the protocol was designed for, but its rows differ "
                 f"{self.drift}; allow_drift=True releases them anyway"
             )
-        if self.absence is not None and not self.options.allow_absence:
+        if tally.absent.any() and not self.options.allow_absence:
+            if self.absence is None:
+                raise DataError(_ABSENT_WITHOUT_SECRET)
             if isinstance(claim, ChainGuarantee) and claim.given_known:
                 raise DataError(_ABSENT_TO_THOSE_WHO_KNOW)
             if self.absence > claim.least_level + _ROUNDING:
@@ -124,11 +133,25 @@ class Inspection:
             chance = p_value(before, after)
         if chance > LEVEL:
             return None
-        bound = f"≤ {chance:.2g}" if chance > 1e-9 else "< 1e-9"
         return (
-            f"from the sample more than chance explains (p {bound}), and ε* among them is "
+            f"from the sample more than chance explains ({_bound(chance)}), and ε* among them is "
             f"{self.leakage:.3g} where {claim.epsilon:.3g} is promised"
         )
+
+    def _drift_of_values(self, claim: Guarantee, tally: Tally) -> str | None:
+        """Return how the rows differ from the sample in their values alone, if the secret is not read.
+
+        Nothing is known if the counts of the sample have noise: its sum over the secrets has another law.
+        """
+        if isinstance(claim.privacy, AllDistributions) or claim.sample.noise is not None:
+            return None
+        before = self._expected_counts(claim.sample.counts).sum(axis=0, keepdims=True)
+        chance = p_value(before, tally.pairs)
+        differ = (
+            f"from the sample in their values more than chance explains ({_bound(chance)}), and without the "
+            "secret nobody can tell whether the promise still holds"
+        )
+        return differ if chance <= LEVEL else None
 
     def _leakage(self, pairs: NDArray[np.int64]) -> float:
         """Return ε* of everything that leaves, under the distribution of these rows."""
@@ -147,6 +170,10 @@ class Inspection:
         if not isinstance(chain, Chain) or not chain.earlier_columns:
             return counts
         return chain.with_earlier_drawn(counts, np.random.default_rng())
+
+
+def _bound(chance: float) -> str:
+    return f"p ≤ {chance:.2g}" if chance > 1e-9 else "p < 1e-9"
 
 
 def _and_unseen(before: NDArray[np.int64], after: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:

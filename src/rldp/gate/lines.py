@@ -107,9 +107,14 @@ class Line:
             return "this input"
         if self.people is not None and self.people == other.people:
             return "the same people, by their identifiers"
-        if {*self.read_rows} & {*other.read_rows, *other.drawn_rows}:
+        if self.is_in_order_of(other):
             return "what seem to be the same people, as a column has the same entries in the same order"
         return None
+
+    def is_in_order_of(self, other: Line) -> bool:
+        """Return whether a column shows that the rows are those of an earlier release, in the same order."""
+        same_secrets = self.secret_rows == other.secret_rows is not None
+        return same_secrets or bool({*self.read_rows} & {*other.read_rows, *other.drawn_rows})
 
     def draws_as(self, other: Line) -> bool:
         """Return whether both give each person of one input the same output: same key, table and columns.
@@ -119,8 +124,7 @@ class Line:
         names = ("key", "people_with_secrets", "table", "columns", "read", "unknown")
         if self.key is None or any(getattr(self, name) != getattr(other, name) for name in names):
             return False
-        in_order = self.secret_rows == other.secret_rows is not None
-        return not in_order or self.after_rows == other.after_rows
+        return not self.is_in_order_of(other) or self.after_rows == other.after_rows
 
     def follows(self, others: Sequence[Line]) -> bool:
         """Return whether its protocol was designed after all these draws, so that its ε is the total.
@@ -131,7 +135,7 @@ class Line:
         if not all(other.drawn and self.has_secret_of(other) for other in others):
             return False
         tables = Counter(table for other in others for table in other.drawn)
-        in_order = [other for other in others if other.secret_rows == self.secret_rows is not None]
+        in_order = filter(self.is_in_order_of, others)
         pairs = Counter(pair for each in in_order for pair in zip(each.drawn, each.drawn_rows, strict=True))
         return tables <= Counter(self.after) and pairs <= Counter(
             zip(self.after, self.after_rows, strict=True)

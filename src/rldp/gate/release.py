@@ -80,13 +80,15 @@ def release_file(
     ----------
     protocol : path, or Protocol
     data : path
-        Parquet if the name ends in ``.parquet`` or ``.pq``, else CSV. A folder or a pattern such as
-        ``rows/*.parquet`` stands for Parquet files with one schema, "-" for a CSV table on standard input.
+        Parquet if the name ends in ``.parquet`` or ``.pq``, a workbook if it ends in ``.xlsx`` or the like,
+        else CSV. A folder or a pattern such as ``rows/*.parquet`` stands for Parquet files with one schema,
+        "-" for a CSV table on standard input.
     output : path
-        Its ending sets the format: ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet`` or ``.pq``; "-" writes
-        CSV to standard output after all rows are released. If ``data`` is a folder, a name without an ending
-        is a new folder: it gets a Parquet file for each file of ``data``, in the same partitions
-        (``region=N``), which ``keep`` must name. An existing file is replaced only with ``force=True``.
+        Its ending sets the format: ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet``, ``.pq`` or
+        ``.xlsx``; "-" writes CSV to standard output after all rows are released. If ``data`` is a folder, a
+        name without an ending is a new folder: it gets a Parquet file for each file of ``data``, in the same
+        partitions (``region=N``), which ``keep`` must name. An existing file is replaced only with
+        ``force=True``.
     options : ReleaseOptions, optional
         Options of the release. Its fields may be given as keyword arguments instead.
     jobs : int, optional

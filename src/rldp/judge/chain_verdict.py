@@ -53,10 +53,10 @@ def judged_chain(document: ChainDocument) -> Verdict:
         f"{claim.alpha!r}{evidence}.{_total(claim, kept, earlier)}": private,
         f"The expected distortion of whole rows is at most {at_most(claim.objective)} under the centre in "
         "the file.": useful,
-        f"No protocol for these columns that is private under the centre in the file has an expected "
-        f"distortion below {at_least(claim.lower_bound)} there{beside}.": bounded,
+        "No protocol for these columns with these outputs that is private under the centre in the file has "
+        f"an expected distortion below {at_least(claim.lower_bound)} there{beside}.": bounded,
         _known_sentence(claim.epsilon_known): known,
-        noise_promised(claim.epsilon, claim.noise): private,
+        noise_promised(claim.epsilon, claim.noise, is_certain=False): private,
         table_promised(claim.noise, claim.rows_a_person): True,
     }
     return Verdict(

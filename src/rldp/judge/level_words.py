@@ -80,16 +80,18 @@ def _of_attributes(document: Document, claim: Claim) -> Iterator[str]:
 
 
 def _against_others(name: str, known: str, level: float, rest: Sequence[float]) -> str:
+    several = len(rest) > 1
     if any(map(math.isinf, rest)):
         return (
-            f"Otherwise, readers who do not know {known} may learn {name} from what the output tells of "
-            f"{known}."
+            f"Otherwise, readers who do not know {'all of ' * several}{known} may learn {name} from what the "
+            f"output tells of {known}."
         )
-    total = summed(rest)
+    total, most = summed(rest), summed([level, *rest])
     return (
-        f"Against readers who do not know {known}, the level is {level!r} + log(1 + TV · (e^{total} − 1)), "
-        f"where TV is the total variation between the distributions of {known} given the two entries of "
-        f"{name}: at most {summed([level, *rest])}."
+        f"Against readers who {f'know none of {known}' if several else f'do not know {known}'}, the level is "
+        f"{level!r} + log(1 + TV · (e^{total} − 1)), where TV is the total variation between the "
+        f"distributions of {known} given the two entries of {name}: at most {most}"
+        f"{', which also holds against readers who know some of them' if several else ''}."
     )
 
 

@@ -215,7 +215,9 @@ def _judged(document: Document, claim: Claim) -> Verdict:
         _risk_sentence(_exceeded(claim), claim.utility, excess): useful,
         _objective_sentence(document, claim): whole and objective[0] is None,
         _lower_bound_sentence(claim): lower_bound is None,
-        noise_promised(claim.epsilon, claim.noise): private,
+        noise_promised(
+            claim.epsilon, claim.noise, is_certain=isinstance(claim.privacy, EverythingClaim)
+        ): private,
         table_promised(claim.noise, claim.rows_a_person): True,
     }
     failures = [failure for failure in (rows, *privacy, known, *objective, lower_bound) if failure]

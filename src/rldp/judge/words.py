@@ -250,12 +250,16 @@ def noise_assumption(noise: float, rows_a_person: int) -> str:
     )
 
 
-def noise_promised(epsilon: float, noise: float | None) -> str:
-    """State what is promised to people in a table with noisy counts, and to others."""
+def noise_promised(epsilon: float, noise: float | None, *, is_certain: bool) -> str:
+    """State what is promised to people in a table with noisy counts, and to others.
+
+    ``is_certain``: whether ε holds for every distribution, so that it cannot fail.
+    """
     if noise is None or math.isinf(epsilon):
         return ""
+    together = "noisy table" if is_certain else "where that holds, noisy table"
     return (
-        f"To a person who is not in the table, this promises ε = {epsilon!r}. To a person in it, noisy table "
+        f"To a person who is not in the table, this promises ε = {epsilon!r}. To a person in it, {together} "
         f"and released row together reveal at most {summed([epsilon, noise, noise])} about the secret, which "
         f"is ε + 2ε_h with the table's ε_h = {noise!r}, also to a reader who knows all other rows."
     )

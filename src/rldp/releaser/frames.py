@@ -164,11 +164,11 @@ def _part(request: Request, entries: Mapping[str, Any], source: str) -> Part:
 
 
 def _require_harmless_index(index: Any, request: Request) -> None:
-    """Return the levels of the index as columns, since it is kept, except numbers without a name."""
+    """Return the levels of the index as columns, since it is kept, except whole numbers without a name."""
     reading = request.columns.reading
     for place, name in enumerate(index.names):
         level = index.get_level_values(place)
-        if name is None and level.inferred_type != "string":
+        if name is None and level.inferred_type == "integer":
             continue
         kept = "(index)" if name is None else str(name)
         try:

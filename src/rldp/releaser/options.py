@@ -68,7 +68,8 @@ class ReleaseOptions:
     allow_drift : bool
         Whether to release rows that differ from the sample more than the protocol's promise explains.
     allow_absence : bool
-        Whether to leave out rows with missing entries even if that reveals more than the protocol's ε.
+        Whether to leave out rows with missing entries even if that reveals more than the protocol's ε, or if
+        the secret is not read, so that nobody can tell.
     unproved : bool
         Whether to release from a protocol that does not prove its claim, or has none.
     epsilon_at_most : float, optional

@@ -48,7 +48,7 @@ class Tally:
     pairs : int array (|S|, |U|)
         Released rows by secret and value; (1, |U|) if the secret is not read.
     absent : int array (|S|,)
-        Rows left out because an entry is missing, by secret if that is known.
+        Rows left out because an entry is missing, by secret; (1,) if the secret is not read.
     faults : Faults
         Rows that cannot be released. If there are any, they and later rows are not counted otherwise.
     skipped : int
@@ -301,7 +301,9 @@ class Request:
 
     def _counted(self, part: Part, rows: Rows, ids: Ids | None) -> Tally:
         secret, absent = self.columns.reading.secret, np.zeros(self.shape[0], dtype=np.int64)
-        if rows.used is not None and secret:
+        if not secret:
+            absent[0] = rows.skipped
+        elif rows.used is not None:
             joint = joint_codes(secret, [column.codes[~rows.used] for column in part.columns[: len(secret)]])
             absent = np.bincount(joint[joint >= 0], minlength=len(absent))
         people = () if ids is None else (ids.identified(rows.used),)

@@ -56,7 +56,7 @@ def noise_words(sample: Sample) -> str | None:
     has = "one row for each person" if most == 1 else f"at most {most} rows for each person"
     return (
         f"the table is {sample.noise!r}-differentially private ({has}); about people in it, the table and "
-        f"the released row together reveal at most ε + {at_most(2 * sample.noise, 6)}"
+        f"the released row together reveal at most ε + {at_most(2 * sample.noise, 6)} where ε holds"
     )
 
 
@@ -95,17 +95,20 @@ def _at_most(x: float, digits: int) -> str:
 
 
 def _distortions(worth: Worth, digits: int) -> Iterator[str]:
-    if worth.is_robust:
+    at_mean = not worth.is_robust and not math.isclose(worth.promised, worth.estimate, rel_tol=1e-9)
+    if worth.is_robust or at_mean:
         yield (
-            f"The promised distortion is at most {_at_most(worth.promised, digits)}. For the same "
-            f"distributions, the best output that ignores the data has {_about(worth.constant, digits)}, and "
-            f"no privacy at all has {_about(worth.unprotected, digits)}."
+            f"The promised distortion is at most {_at_most(worth.promised, digits)}"
+            f"{', for the posterior mean alone' if at_mean else ''}. For the same "
+            f"distribution{'' if at_mean else 's'}, the best output that ignores the data has "
+            f"{_about(worth.constant, digits)}, and no privacy at all has "
+            f"{_about(worth.unprotected, digits)}."
         )
     yield (
         f"Under the estimate, the expected distortion is {_about(worth.estimate, digits)}. The best output "
         f"that ignores the data has {_about(worth.estimate_constant, digits)}; no privacy at all has "
         f"{_about(worth.estimate_unprotected, digits)}."
-        f"{'' if worth.is_robust else ' For other distributions, nothing is promised.'}"
+        f"{'' if worth.is_robust or at_mean else ' For other distributions, nothing is promised.'}"
     )
     if worth.reach is not None:
         yield (
@@ -175,8 +178,8 @@ def gives_away(worth: Worth) -> str | None:
     kept, moved, share = worth.gives_away
     return (
         f"{share_of_rows(share)} of the rows with {printable(moved)!r} get an output that rows with the most "
-        f"frequent secret, {printable(kept)!r}, and the same value never get: whoever knows the value and "
-        f"sees the output knows that the secret is not {printable(kept)!r}"
+        f"frequent secret, {printable(kept)!r}, and the same value hardly ever get: whoever knows the value "
+        f"and sees the output is practically certain that the secret is not {printable(kept)!r}"
     )
 
 

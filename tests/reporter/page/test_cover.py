@@ -1,5 +1,6 @@
 """Page one of a report: every language, the unit of the column, names that are never more than text."""
 
+import dataclasses
 import datetime
 import re
 import string
@@ -87,6 +88,7 @@ def test_other_languages_write_numbers_their_way(designed, language, words):
         ("credible", "the probability that more leaks is at most 5 %"),
         ("chi2", "a test at level 5 % does not reject"),
         (rldp.PowerDivergence(1.0, radius=0.01), "within a fixed distance"),
+        (rldp.PowerDivergence(1.0, radius=0.0), "They never are."),
     ],
 )
 def test_every_promise_has_its_sentence(privacy, words):
@@ -186,3 +188,33 @@ def test_each_of_several_columns_is_told_in_its_own_unit():
     assert f"a published “<bdi>n</bdi>” is off by about ±{off:.3g}" in text
     assert f"“<bdi>t</bdi>” changes in {100 * changed:.0f} % of the rows" in text
     assert "That readers who know some of the published columns are covered." in text
+
+
+@pytest.mark.parametrize(
+    ("privacy", "words"),
+    [
+        ("chi2", "distributed as in the sample."),
+        ("credible", "a single distribution near the sample, the posterior"),
+    ],
+)
+def test_a_nominal_bound_names_its_distribution(privacy, words):
+    text = said(rldp.design(sample_of(), 0.5, privacy=privacy, utility="nominal"))
+    assert f"This bound holds for {'people who are ' * (privacy == 'chi2')}{words}" in text
+
+
+def test_what_is_not_proved_about_readers_of_the_value_bounds_nothing():
+    """The file claims less than its table shows."""
+    designed = rldp.design(sample_of(), 0.5, epsilon_known=3.0)
+    claim = dataclasses.replace(designed.protocol.guarantee, epsilon_known=0.1)
+    names = designed.protocol.secrets, designed.protocol.values, designed.protocol.outputs
+    forged = rldp.Protocol(designed.protocol.matrix, *names, guarantee=claim)
+    found = gathered(forged, epsilons=[0.5], draws=DRAWS)
+    text = " ".join(str(each) for _, sentences in cover(found)["rows"] for each in sentences)
+    shown = float(re.search(r"κ\u00a0=\u00a0([\d.]+)", text)[1])
+    assert shown >= rldp.known_leakage(forged) > 1
+
+
+def test_a_lower_bound_of_a_risk_is_rounded_down(designed):
+    found = gathered(designed.protocol, epsilons=[0.5], draws=DRAWS)
+    found = dataclasses.replace(found, law=dataclasses.replace(found.law, risk=(0.1269, 0.2)))
+    assert "with a probability of at least 12\u00a0%" in str(cover(found)["ruling_more"])

@@ -142,6 +142,9 @@ class _Cover:
         text = "<\u00a01" if 0 < per_cent < 1 else ">\u00a099" if 99 < per_cent < 100 else f"{per_cent:.0f}"
         return f"{text} %"
 
+    def at_least(self, share: float) -> str:
+        return f"{math.floor(100 * share)} %"
+
     def compared_share(self, share: float) -> str:
         """Return a share with two digits below 1 %."""
         if not 0 < share < 0.01:
@@ -160,7 +163,7 @@ class _Cover:
             return self.words["unproved_then"]
         if not self.is_narrow:
             return self.words["proved_how"]
-        little = self.say("little", epsilon=self.epsilon, share=self.share(self.report.law.risk[0]))
+        little = self.say("little", epsilon=self.epsilon, share=self.at_least(self.report.law.risk[0]))
         return Markup("{} {}").format(self.words["proved_how"], little)
 
     @property
@@ -225,7 +228,7 @@ class _Cover:
         match privacy:
             case AllDistributions():
                 yield self.say("holds_all")
-            case Nominal():
+            case Nominal() | PowerDivergence(radius=0.0, centre=None):
                 yield self.say("holds_nominal")
             case Credible():
                 yield self.say("holds_credible", **numbers)
@@ -253,7 +256,8 @@ class _Cover:
         if by == "hamming":
             shown = f"{self.at_most(100 * off)} %", f"{self.at_most(100 * constant)} %"
         yield self.say(f"cost_{by or 'other'}", off=shown[0], constant=shown[1], unit=unit)
-        yield self.say("cost_set" if worth.is_robust else "cost_sample")
+        near = "cost_sample" if getattr(report.claim.utility, "centre", None) is None else "cost_near"
+        yield self.say("cost_set" if worth.is_robust else near)
 
     def cost_of_columns(self) -> Iterator[str]:
         """Say how close each column is, in its own unit, under the estimate."""
@@ -273,6 +277,8 @@ class _Cover:
 
     def known(self) -> Iterator[str]:
         level, promised = self.report.worth.known_leakage, self.report.claim.epsilon_known
+        if self.report.verdict.epsilon_known is None:  # what is not proved bounds nothing
+            promised = math.inf
         beside = self.report.beside
         names = (*beside.kept, *beside.earlier_names, *beside.drawn)
         value = {"value": self.noun(names, "value")}
