@@ -91,6 +91,18 @@ def test_few_rows_or_entries_that_come_twice_do_not_make_an_identifier(client):
     assert list(client(keep=["name"], rows={**ROWS, "name": [ROWS["name"][i // 2] for i in range(120)]}))
 
 
+@pytest.mark.parametrize("kind", ["str", "category"])
+def test_small_files_are_tested_together_until_they_tell(kind, tmp_path):
+    for i in range(6):
+        part = pd.DataFrame({key: entries[20 * i : 20 * (i + 1)] for key, entries in ROWS.items()})
+        part.astype({"name": kind}).to_parquet(tmp_path / f"{i}.parquet")
+    options = {"data": tmp_path, "output": tmp_path.parent / f"{tmp_path.name}.csv"}
+    with pytest.raises(rldp.InvalidArgument, match="'name', whose entries are nearly unique"):
+        rldp.release_file(swap(), keep=["region", "name"], **options)
+    assert not options["output"].exists()
+    assert rldp.release_file(swap(), keep=["region"], **options) == 120
+
+
 def test_a_column_that_is_named_as_identifier_is_kept_only_on_purpose(client):
     refused(
         client, r"keep must not name 'region', which identifies people \(id=\)", keep=["region"], id="region"

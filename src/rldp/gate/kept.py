@@ -76,16 +76,20 @@ class KeptColumns:
                 "allow_identifier=True if it is meant"
             )
 
-    def require_rows(self, kept: Mapping[str, Any]) -> None:
-        """Refuse columns whose entries are nearly unique, since they identify people."""
+    def require_rows(self, kept: Mapping[str, Any]) -> bool:
+        """Refuse columns whose entries are nearly unique, since they identify people.
+
+        Return whether there were enough rows to tell.
+        """
         if self.allow_identifier:
-            return
+            return True
         for name, column in kept.items():
             if _is_nearly_unique(column):
                 raise InvalidArgument(
                     f"keep must not name {name!r}, whose entries are nearly unique and identify people; "
                     "allow that with allow_identifier=True if it is meant"
                 )
+        return all(len(column) >= FEWEST_ROWS for column in kept.values())
 
 
 def _is_nearly_unique(column: Any) -> bool:

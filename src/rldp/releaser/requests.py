@@ -35,8 +35,11 @@ class Guard(Interface):
     def require_names(self, secret: Sequence[str], value: Sequence[str], kept: Mapping[str, str]) -> None:
         """Refuse columns that must not be kept; ``kept`` maps requested names to names in the table."""
 
-    def require_rows(self, kept: Mapping[str, Any]) -> None:
-        """Refuse columns whose entries must not be kept; ``kept`` maps names to entries."""
+    def require_rows(self, kept: Mapping[str, Any]) -> bool:
+        """Refuse columns whose entries must not be kept; ``kept`` maps names to entries.
+
+        Return whether there were enough rows to tell.
+        """
 
 
 @dataclass(frozen=True, eq=False)
