@@ -93,8 +93,8 @@ class Releasing(NewData, Requirements):
         bool,
         typer.Option(
             "--allow-absence",
-            help="Leave out rows with missing entries, even if their absence reveals more than ε, or if nobody "
-            "can tell because the secret is not read.",
+            help="Leave out rows with missing entries, even if their absence reveals more than ε, or if "
+            "nobody can tell because the secret is not read.",
         ),
     ] = False
     force: Annotated[bool, typer.Option("--force", help="Replace an existing output file.")] = False
