@@ -175,6 +175,9 @@ def test_after_an_earlier_release_the_ledger_refuses_true_values(tmp_path):
     ledger = tmp_path / "ledger.jsonl"
     out = first.release_frame(PEOPLE, ledger=ledger)["age"]
     rows = PEOPLE.append_column("out", out)
+    options = {"ledger": ledger, "allow_drift": True}
     with pytest.raises(rldp.DataError, match=r"takes other outputs than theirs"):
-        second.release_frame(rows, as_earlier="age", ledger=ledger, allow_drift=True)
-    assert second.release_frame(rows, as_earlier="out", ledger=ledger).column_names == ["out", "job"]
+        second.release_frame(rows, as_earlier="age", **options)
+    assert second.release_frame(rows, as_earlier="out", **options).column_names == ["out", "job"]
+    with pytest.raises(rldp.DataError, match=r"differ from the sample in their values"):
+        second.release_frame(rows, as_earlier="age")
