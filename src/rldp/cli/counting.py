@@ -58,7 +58,7 @@ class Counting:
         list[str] | None,
         typer.Option(
             help="Column that is published unchanged beside the value and covered by the promise; may "
-            "be repeated."
+            "be repeated. Refused by frontier, compare and plan."
         ),
     ] = None
     rare: Annotated[
