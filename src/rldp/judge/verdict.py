@@ -136,10 +136,10 @@ def verify(protocol: str | PathLike[str] | _HasJson | _HasProtocol) -> Verdict:
     The judge uses only the file, exact or interval arithmetic, and draws where a promise is credible. It
     proves that rows sum to exactly one; that the privacy constraint holds for every distribution of the set,
     whose radius follows from n, the number of cells and α; that the objective holds on the utility set; and
-    that no protocol that is private for the set is better than the lower bound. See ``docs/theory.md``, 'Two bounds', for why the numbers in the file prove this.
-    The radii of sets for pairs of secrets are proved again ('Radii for every n'). A posterior risk is tested
-    with fresh draws, so two verdicts on one file may quote different counts. A false claim is confirmed with
-    probability at most 1e-9 ('Monte Carlo').
+    that no protocol that is private for the set is better than the lower bound. See ``docs/theory.md``, 'Two
+    bounds', for why the numbers in the file prove this. The radii of sets for pairs of secrets are proved
+    again ('Radii for every n'). A posterior risk is tested with fresh draws, so two verdicts on one file may
+    quote different counts. A false claim is confirmed with probability at most 1e-9 ('Monte Carlo').
 
     Parameters
     ----------
