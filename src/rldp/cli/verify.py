@@ -20,9 +20,9 @@ def verify(
     """Check every claim of a protocol file, with code that is independent of the solver.
 
     Integers are checked exactly, and other numbers with intervals that enclose every rounding error. Credible
-    promises are tested with random draws, which are wrong with probability below 1e-9. The verdict says what
-    is proved, what is assumed and what is not promised. Exit code 0 means that every claim is proved; 3 that
-    at least one is not, 4 that the file cannot be read.
+    promises are tested with random draws; the test is wrong with probability below 1e-9. The verdict says
+    what is proved, what is assumed and what is not promised. Exit code 0 means that every claim is proved; 3
+    that at least one is not, 4 that the file cannot be read.
     """
     verdict = rldp.verify(protocol)
     if as_json:
